@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './scripts/closing-line-reporter.ts'],
+    projects: [
+      { test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: ['test/**/*.deep.test.ts'] } },
+      {
+        test: {
+          name: 'deep',
+          include: ['test/**/*.deep.test.ts'],
+          testTimeout: 15 * 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
