@@ -1,0 +1,2 @@
+/** The body of POST /responses. */
+export type { CreateResponseBody } from './generated/openresponses.ts'
