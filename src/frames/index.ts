@@ -1,0 +1,14 @@
+export { FRAME_VERSION, FrameStamp } from './frame-stamp.ts'
+export {
+  outputTextDeltaFrame,
+  providerEventFrame,
+  reasoningDeltaFrame,
+  refusalDeltaFrame,
+  responseFirstByteFrame,
+  responseHeadersFrame,
+} from './make-frame.ts'
+export type { FramePayload, ProviderEventPayload } from './make-frame.ts'
+export { eventData, eventText } from './event-data.ts'
+export { formatFrame } from './format-frame.ts'
+export { parseFrame } from './parse-frame.ts'
+export type * from './generated/frame.ts'

@@ -1,0 +1,105 @@
+import { FRAME_VERSION, type FrameStamp } from './frame-stamp.ts'
+import type {
+  Frame,
+  OutputTextDeltaFrame,
+  ProviderEventFrame,
+  ReasoningDeltaFrame,
+  RefusalDeltaFrame,
+  ResponseFirstByteFrame,
+  ResponseHeadersFrame,
+} from './generated/frame.ts'
+
+/** What a frame says beside its envelope. */
+export type FramePayload<F extends Frame> = Omit<F, 'v' | 'run_id' | 'seq' | 'ts' | 'type'>
+
+export function responseHeadersFrame(
+  stamp: FrameStamp,
+  payload: FramePayload<ResponseHeadersFrame>,
+): ResponseHeadersFrame {
+  return { ...envelope(stamp), type: 'response_headers', ...payload }
+}
+
+export function responseFirstByteFrame(
+  stamp: FrameStamp,
+  payload: FramePayload<ResponseFirstByteFrame>,
+): ResponseFirstByteFrame {
+  return { ...envelope(stamp), type: 'response_first_byte', ...payload }
+}
+
+/** What a provider_event frame says of the event itself; `raw` counts unless the bytes were no text. */
+export interface ProviderEventPayload extends Pick<
+  ProviderEventFrame,
+  'status' | 'event_name' | 'errors' | 'response_errors' | 'anomalies'
+> {
+  readonly raw: string
+  readonly raw_base64: string | null
+}
+
+// This one and the text delta are made for every token. A spread costs more than all the rest of the frame, so they
+// are written out.
+export function providerEventFrame(
+  stamp: FrameStamp,
+  turn: number,
+  attempt: number,
+  event: ProviderEventPayload,
+): ProviderEventFrame {
+  const { status, event_name, raw, raw_base64, errors, response_errors, anomalies } = event
+  const v = FRAME_VERSION
+  const run_id = stamp.runId
+  const seq = stamp.seq()
+  const { ts } = stamp
+  const type = 'provider_event'
+  return raw_base64 === null
+    ? { v, run_id, seq, ts, type, turn, attempt, status, event_name, raw, errors, response_errors, anomalies }
+    : {
+        v,
+        run_id,
+        seq,
+        ts,
+        type,
+        turn,
+        attempt,
+        status,
+        event_name,
+        raw_base64,
+        errors,
+        response_errors,
+        anomalies,
+      }
+}
+
+export function outputTextDeltaFrame(
+  stamp: FrameStamp,
+  payload: FramePayload<OutputTextDeltaFrame>,
+): OutputTextDeltaFrame {
+  const { delta, item_id, output_index } = payload
+  const { runId: run_id, ts } = stamp
+  return {
+    v: FRAME_VERSION,
+    run_id,
+    seq: stamp.seq(),
+    ts,
+    type: 'output_text_delta',
+    delta,
+    item_id,
+    output_index,
+  }
+}
+
+export function refusalDeltaFrame(
+  stamp: FrameStamp,
+  payload: FramePayload<RefusalDeltaFrame>,
+): RefusalDeltaFrame {
+  return { ...envelope(stamp), type: 'refusal_delta', ...payload }
+}
+
+export function reasoningDeltaFrame(
+  stamp: FrameStamp,
+  payload: FramePayload<ReasoningDeltaFrame>,
+): ReasoningDeltaFrame {
+  return { ...envelope(stamp), type: 'reasoning_delta', ...payload }
+}
+
+function envelope(stamp: FrameStamp): Pick<Frame, 'v' | 'run_id' | 'seq' | 'ts'> {
+  return { v: FRAME_VERSION, run_id: stamp.runId, seq: stamp.seq(), ts: stamp.ts }
+}

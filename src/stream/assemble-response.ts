@@ -1,0 +1,118 @@
+import type { AnyItem } from '../protocol/items.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { NoteAnomaly } from './anomaly.ts'
+import type { TerminalMatch } from './match-terminal.ts'
+import { readText, type OpenItem } from './open-item.ts'
+import { isSameJson } from './same-json.ts'
+import type { StreamError } from './stream-error.ts'
+
+/** One `function_call` item, with what may be done about it. */
+export interface AssembledCall {
+  /** Position among the calls of the response, in output order. */
+  readonly slot: number
+  readonly outputIndex: number
+  readonly itemId: string | null
+  readonly callId: string
+  readonly name: string
+  readonly arguments: string
+  /**
+   * `ready` may run. The others may not: sources disagree on the arguments, an earlier call has the same id, or
+   * the item or its response did not complete.
+   */
+  readonly disposition: 'ready' | 'bad_arguments' | 'duplicate' | 'truncated'
+}
+
+/** A response as its events, or its one body, told it. */
+export interface AssembledResponse {
+  readonly responseId: string | null
+  readonly status: 'completed' | 'incomplete' | 'failed'
+  readonly incompleteReason: string | null
+  /** In output order, as the provider sent them. */
+  readonly items: readonly AnyItem[]
+  readonly calls: readonly AssembledCall[]
+  readonly usage: JsonObject | null
+  /** Why it failed; null unless `status` is `failed`. */
+  readonly error: StreamError | null
+}
+
+export interface AssembledOutput {
+  readonly items: readonly AnyItem[]
+  readonly calls: readonly AssembledCall[]
+}
+
+interface Place {
+  readonly outputIndex: number
+  readonly streamed: OpenItem | null
+  readonly terminal: AnyItem | null
+}
+
+/** Puts the output together: streamed items first, what only the terminal response has in its place between. */
+export function assembleOutput(
+  streamed: readonly OpenItem[],
+  match: TerminalMatch,
+  status: AssembledResponse['status'],
+  note: NoteAnomaly,
+): AssembledOutput {
+  const places: Place[] = streamed.map((item) => ({
+    outputIndex: item.outputIndex,
+    streamed: item,
+    terminal: match.terminalOf.get(item) ?? null,
+  }))
+  for (const { item, outputIndex } of match.recovered) {
+    places.push({ outputIndex, streamed: null, terminal: item })
+  }
+  // Stable: items that share an index stay in order of arrival.
+  places.sort((a, b) => a.outputIndex - b.outputIndex)
+
+  const items: AnyItem[] = []
+  const calls: AssembledCall[] = []
+  const callIds = new Set<string>()
+  for (const place of places) {
+    const item = itemAt(place, status)
+    if (item.type !== 'function_call') {
+      items.push(item)
+      continue
+    }
+    const call = callAt(place, item, calls.length, note)
+    items.push(item['arguments'] === call.arguments ? item : { ...item, arguments: call.arguments })
+    calls.push({ ...call, disposition: dispose(call, item, status, callIds) })
+    callIds.add(call.callId)
+  }
+  return { items, calls }
+}
+
+function itemAt({ streamed, terminal }: Place, status: AssembledResponse['status']): AnyItem {
+  const whole = streamed?.done ?? terminal
+  if (whole !== null) return whole
+  const ending = status === 'completed' ? 'completed' : 'incomplete'
+  return streamed?.assemble(ending) ?? { type: 'message' }
+}
+
+function callAt(place: Place, item: AnyItem, slot: number, note: NoteAnomaly): AssembledCall {
+  const { outputIndex, streamed, terminal } = place
+  const told = streamed?.streamedArguments() ?? ''
+  const confirmed = readText(terminal, 'arguments')
+  // An empty text in the terminal response is a gateway that leaves arguments out, not a second opinion.
+  const isConfirmed = told === '' || confirmed === null || isSameJson(told, confirmed)
+  if (!isConfirmed) note('arguments_differ', `stream and terminal response at output_index ${outputIndex}`)
+  return {
+    slot,
+    outputIndex,
+    itemId: streamed?.itemId ?? readText(item, 'id'),
+    callId: streamed?.callId ?? readText(terminal, 'call_id') ?? '',
+    name: streamed?.name ?? readText(terminal, 'name') ?? '',
+    arguments: told === '' ? (confirmed ?? '') : told,
+    disposition: isConfirmed && streamed?.hasRivalArguments !== true ? 'ready' : 'bad_arguments',
+  }
+}
+
+function dispose(
+  call: AssembledCall,
+  item: AnyItem,
+  status: AssembledResponse['status'],
+  earlier: ReadonlySet<string>,
+): AssembledCall['disposition'] {
+  // An item that says `in_progress` has been seen in responses that completed; `incomplete` means cut short.
+  if (status !== 'completed' || item['status'] === 'incomplete') return 'truncated'
+  return earlier.has(call.callId) ? 'duplicate' : call.disposition
+}

@@ -1,0 +1,61 @@
+import type { AnyItem } from '../protocol/items.ts'
+import { isJsonObject, type Json } from '../protocol/json.ts'
+import type { NoteAnomaly } from './anomaly.ts'
+import { readText, type OpenItem, type OpenPart } from './open-item.ts'
+import { isSameJson } from './same-json.ts'
+
+/** Notes where a finished item's texts or arguments are not what was streamed before. */
+export function compareWithDone(item: OpenItem, done: AnyItem, note: NoteAnomaly): void {
+  compareArguments(item, readText(done, 'arguments'), 'output_item.done', note)
+  for (const part of item.contentParts)
+    comparePart(part, partText(at(done['content'], part.index)), item, note)
+  for (const part of item.summaryParts)
+    comparePart(part, partText(at(done['summary'], part.index)), item, note)
+}
+
+/** Notes where a part's final text is not what its deltas were. No delta at all is legal, and says nothing. */
+export function comparePart(part: OpenPart, text: string | null, item: OpenItem, note: NoteAnomaly): void {
+  if (text === null) return
+  const known = part.doneText ?? (part.deltas.length === 0 ? text : part.deltas.text())
+  if (known !== text)
+    note('delta_done_differ', `${part.type} ${part.index} at output_index ${item.outputIndex}`)
+}
+
+/** Notes where arguments from a higher source differ, as JSON, from what lower sources gave. */
+export function compareArguments(
+  item: OpenItem,
+  text: string | null,
+  source: string,
+  note: NoteAnomaly,
+): void {
+  if (text === null) return
+  const lower = item.argumentsDone ?? item.argumentDeltas.text()
+  if (lower !== '' && !isSameJson(lower, text)) {
+    note('arguments_differ', `stream and ${source} at output_index ${item.outputIndex}`)
+  }
+}
+
+/** How a whole item cannot be another telling of this one, or null when it can. */
+export function contradiction(known: OpenItem, item: AnyItem): string | null {
+  if (known.type !== item.type) return `type ${known.type} then ${item.type}`
+  if (item.type !== 'function_call') return null
+  const callId = readText(item, 'call_id')
+  if (callId !== null && known.callId !== null && callId !== known.callId) {
+    return `call_id ${known.callId} then ${callId}`
+  }
+  const name = readText(item, 'name')
+  return name !== null && known.name !== null && name !== known.name
+    ? `name ${known.name} then ${name}`
+    : null
+}
+
+/** The text of a finished part, of whichever type. */
+export function partText(part: Json | undefined): string | null {
+  if (!isJsonObject(part)) return null
+  const text = part['text'] ?? part['refusal']
+  return typeof text === 'string' ? text : null
+}
+
+function at(parts: Json | undefined, index: number): Json | undefined {
+  return Array.isArray(parts) ? parts[index] : undefined
+}

@@ -1,0 +1,38 @@
+const QUOTE = 34
+const BACKSLASH = 92
+const OPEN_BRACKET = 91
+const CLOSE_BRACKET = 93
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+
+/**
+ * Whether JSON text is nested deeper than `depthMax`.
+ *
+ * JSON.parse takes any depth, JSON.stringify and every recursive walk do not: what is kept after parsing has to
+ * be checked first, on the text, without recursion.
+ */
+export function isDeeperThan(depthMax: number, json: string): boolean {
+  if (json.length <= 2 * depthMax) return false
+  let depth = 0
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at)
+    if (code === QUOTE) {
+      at = endOfString(json, at)
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      depth += 1
+      if (depth > depthMax) return true
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      depth -= 1
+    }
+  }
+  return false
+}
+
+function endOfString(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+    let backslashes = 0
+    while (json.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1
+    if (backslashes % 2 === 0) return end
+  }
+  return json.length
+}

@@ -1,0 +1,90 @@
+import type { AnyItem } from '../protocol/items.ts'
+import { contradiction } from './compare-sources.ts'
+import { readText, type OpenItem } from './open-item.ts'
+
+/** What the terminal response's `output` says about the items that were streamed. */
+export interface TerminalMatch {
+  readonly terminalOf: ReadonlyMap<OpenItem, AnyItem>
+  /** Items that only the terminal response has, with their place in it. */
+  readonly recovered: readonly { readonly item: AnyItem; readonly outputIndex: number }[]
+  /** Where the two cannot both be true of one call. */
+  readonly contradictions: readonly string[]
+}
+
+/**
+ * Pairs streamed items with those of the terminal response, surest sign first: call id, then item id, then place,
+ * then order among items of one type. Ids may differ between stream and terminal response (seen in gateways), and
+ * the place may shift when a gateway leaves items out.
+ */
+export function matchTerminal(
+  streamed: readonly OpenItem[],
+  output: readonly (AnyItem | null)[],
+): TerminalMatch {
+  const terminalOf = new Map<OpenItem, AnyItem>()
+  const claimed = new Set<number>()
+  const signs = [callSign, idSign, placeSign, typeSign]
+  for (const sign of signs) pairBy(sign, streamed, output, terminalOf, claimed)
+
+  const lonely = new Map<number, OpenItem>()
+  for (const item of streamed) {
+    if (item.type === 'function_call' && !terminalOf.has(item)) lonely.set(item.outputIndex, item)
+  }
+  const recovered: { item: AnyItem; outputIndex: number }[] = []
+  const contradictions: string[] = []
+  for (const [item, terminal] of terminalOf) {
+    const reason = contradiction(item, terminal)
+    if (reason !== null) contradictions.push(`${reason} at output_index ${item.outputIndex}`)
+  }
+  output.forEach((item, outputIndex) => {
+    if (item === null || claimed.has(outputIndex)) return
+    const rival = item.type === 'function_call' ? lonely.get(outputIndex) : undefined
+    if (rival === undefined) recovered.push({ item, outputIndex })
+    else
+      contradictions.push(
+        `call_id ${rival.callId} then ${readText(item, 'call_id')} at output_index ${outputIndex}`,
+      )
+  })
+  return { terminalOf, recovered, contradictions }
+}
+
+interface Sight {
+  readonly type: string
+  readonly callId: string | null
+  readonly id: string | null
+  readonly outputIndex: number
+}
+type Sign = (sight: Sight) => string | null
+
+const callSign: Sign = ({ callId }) => callId
+const idSign: Sign = ({ type, id }) => (id === null ? null : `${type} ${id}`)
+const placeSign: Sign = ({ type, outputIndex }) => `${type} ${outputIndex}`
+const typeSign: Sign = ({ type }) => type
+
+function pairBy(
+  sign: Sign,
+  streamed: readonly OpenItem[],
+  output: readonly (AnyItem | null)[],
+  terminalOf: Map<OpenItem, AnyItem>,
+  claimed: Set<number>,
+): void {
+  const waiting = new Map<string, OpenItem[]>()
+  for (const item of streamed) {
+    if (terminalOf.has(item)) continue
+    const key = sign({ type: item.type, callId: item.callId, id: item.itemId, outputIndex: item.outputIndex })
+    if (key === null) continue
+    const queue = waiting.get(key)
+    if (queue === undefined) waiting.set(key, [item])
+    else queue.push(item)
+  }
+  output.forEach((item, outputIndex) => {
+    if (item === null || claimed.has(outputIndex)) return
+    const callId = readText(item, 'call_id')
+    const key = sign({ type: item.type, callId, id: readText(item, 'id'), outputIndex })
+    const head = key === null ? undefined : waiting.get(key)?.[0]
+    // Two calls with two ids are two calls, whatever else they share.
+    if (head === undefined || (callId !== null && head.callId !== null && head.callId !== callId)) return
+    waiting.get(key ?? '')?.shift()
+    terminalOf.set(head, item)
+    claimed.add(outputIndex)
+  })
+}

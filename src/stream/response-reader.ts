@@ -1,0 +1,74 @@
+import { Buffer } from 'node:buffer'
+
+import type { AssembledResponse } from './assemble-response.ts'
+import { EventPipeline, type ReaderOptions } from './event-pipeline.ts'
+import { createSseDecoder, type SseDecoder } from './sse-decoder.ts'
+import { streamError } from './stream-error.ts'
+
+/** Reads one response. */
+export interface ResponseReader {
+  /** Takes the next bytes, cut anywhere. False when nothing more needs to be read: drop the connection. */
+  feed(chunk: Uint8Array): boolean
+  /** The body ended, or the connection did: what the response came to. */
+  end(): AssembledResponse
+}
+
+/** Reads a streamed response (text/event-stream). */
+export function createStreamReader(options: ReaderOptions): ResponseReader {
+  return new StreamReader(options)
+}
+
+/** Reads a response that came whole (application/json), through the same reducer. */
+export function createBodyReader(options: ReaderOptions): ResponseReader {
+  return new BodyReader(options)
+}
+
+class StreamReader implements ResponseReader {
+  readonly #pipeline: EventPipeline
+  readonly #decoder: SseDecoder
+
+  constructor(options: ReaderOptions) {
+    const pipeline = new EventPipeline(options)
+    this.#pipeline = pipeline
+    this.#decoder = createSseDecoder(pipeline.limits, (eventName, text, base64) => {
+      if (!pipeline.collector.hasPassedLimit) pipeline.message(eventName, text, base64)
+    })
+  }
+
+  feed(chunk: Uint8Array): boolean {
+    return this.#decoder.feed(chunk) && !this.#pipeline.collector.hasPassedLimit
+  }
+
+  end(): AssembledResponse {
+    this.#decoder.end()
+    if (this.#decoder.fault !== null) this.#pipeline.collector.fail(this.#decoder.fault)
+    return this.#pipeline.collector.settle()
+  }
+}
+
+class BodyReader implements ResponseReader {
+  readonly #pipeline: EventPipeline
+  readonly #chunks: Uint8Array[] = []
+  #bytesLeft: number
+
+  constructor(options: ReaderOptions) {
+    this.#pipeline = new EventPipeline(options)
+    this.#bytesLeft = this.#pipeline.limits.responseBytesMax
+  }
+
+  feed(chunk: Uint8Array): boolean {
+    this.#bytesLeft -= chunk.length
+    if (this.#bytesLeft >= 0) this.#chunks.push(chunk)
+    return this.#bytesLeft >= 0
+  }
+
+  end(): AssembledResponse {
+    const { collector, limits } = this.#pipeline
+    if (this.#bytesLeft >= 0) this.#pipeline.body(Buffer.concat(this.#chunks))
+    else {
+      const message = `the response is larger than ${limits.responseBytesMax} bytes`
+      collector.fail(streamError('response_too_large', message))
+    }
+    return collector.settle()
+  }
+}

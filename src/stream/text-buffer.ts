@@ -1,0 +1,25 @@
+const PIECES_PER_BLOCK = 512
+
+/**
+ * Text that arrives in pieces: linear in time, and close to the text's own size in memory.
+ *
+ * Small pieces are joined into blocks as they come (a million strings of a few characters cost ten times their
+ * text), and blocks only when somebody asks (joining the whole each time would be quadratic).
+ */
+export class TextBuffer {
+  length = 0
+  #blocks: string[] = []
+  #pieces: string[] = []
+
+  append(piece: string): void {
+    this.length += piece.length
+    this.#pieces.push(piece)
+    if (this.#pieces.length < PIECES_PER_BLOCK) return
+    this.#blocks.push(this.#pieces.join(''))
+    this.#pieces = []
+  }
+
+  text(): string {
+    return this.#blocks.join('') + this.#pieces.join('')
+  }
+}
