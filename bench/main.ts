@@ -1,0 +1,12 @@
+import { decodeFigures, firstFrameFigure, type Figure } from './decode.ts'
+import { importFigure, memoryFigure } from './processes.ts'
+
+// `npm run bench`: every figure with its budget; exits 1 when one is over.
+const figures: Figure[] = [...decodeFigures(), firstFrameFigure(), memoryFigure(), importFigure()]
+
+console.log('| figure | measured | budget | | |\n|---|---|---|---|---|')
+for (const { id, value, unit, budget, about } of figures) {
+  const verdict = value <= budget ? 'ok' : 'over'
+  console.log(`| ${id} | ${value.toFixed(2)} ${unit} | ${budget} | ${verdict} | ${about} |`)
+}
+if (figures.some(({ value, budget }) => !(value <= budget))) process.exitCode = 1

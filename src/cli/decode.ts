@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
+
+import { LoopchartError } from '../errors.ts'
+import { FrameStamp } from '../frames/frame-stamp.ts'
+import { formatFrame } from '../frames/format-frame.ts'
+import type { Frame } from '../frames/generated/frame.ts'
+import { recordResponse } from '../loop/record-response.ts'
+import { tolerant } from '../protocol/tolerant.ts'
+import type { ValidationProfile } from '../protocol/validation-profile.ts'
+import type { AssembledResponse } from '../stream/assemble-response.ts'
+import type { ResponseReader } from '../stream/response-reader.ts'
+import { describeFrame, describeResponse } from './describe.ts'
+import { ExitCode } from './exit-code.ts'
+
+export interface DecodeOptions {
+  /** A path, or `-` for standard input. */
+  readonly file: string
+  readonly isJson: boolean
+  readonly isStrict: boolean
+  readonly output: Writable
+}
+
+/** Decodes a recorded response and prints it; resolves with the exit code. */
+export async function decode({ file, isJson, isStrict, output }: DecodeOptions): Promise<number> {
+  const input = file === '-' ? process.stdin : createReadStream(file)
+  const profile = isStrict ? await loadStrict() : tolerant
+  const show = isJson ? formatFrame : describeFrame
+  const response = await record(input, file, profile, (frame) => output.write(`${show(frame)}\n`), output)
+  if (!isJson) output.write(`\n${describeResponse(response)}\n`)
+  return response.status === 'failed' ? ExitCode.failed : ExitCode.ok
+}
+
+async function loadStrict(): Promise<ValidationProfile> {
+  const { strict } = await import('../protocol/strict.ts')
+  return strict
+}
+
+async function record(
+  input: Readable,
+  file: string,
+  profile: ValidationProfile,
+  onFrame: (frame: Frame) => void,
+  output: Writable,
+): Promise<AssembledResponse> {
+  // A recording has no times of its own: frames of the same bytes are the same each time.
+  const stamp = new FrameStamp('decoded', () => 0)
+  let reader: ResponseReader | null = null
+  const open = (isBody: boolean): ResponseReader =>
+    recordResponse({ stamp, turn: 0, attempt: 0, profile, shape: isBody ? 'body' : 'stream', onFrame })
+  try {
+    for await (const chunk of input as AsyncIterable<Buffer>) {
+      // No line of an SSE stream that means anything starts with a brace.
+      reader ??= open(chunk[0] === 0x7b)
+      if (!reader.feed(chunk)) break
+      if (output.writableNeedDrain) await once(output, 'drain')
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new LoopchartError(
+      'file_unreadable',
+      `cannot read ${file}: ${reason}; give the path of a recording`,
+      { cause },
+    )
+  }
+  return (reader ?? open(false)).end()
+}

@@ -1,0 +1,44 @@
+/**
+ * Who may import whom: docs/architecture.md shows this table to people. Each room lists the rooms it may
+ * import besides itself and the open ones. A folder under src/ that is not here is not a room.
+ */
+export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
+  machines: { rooms: [], typesOf: ['protocol'], packages: ['xstate'], builtins: false },
+  errors: { rooms: [], closed: true },
+  protocol: { rooms: ['errors'], closed: true },
+  frames: { rooms: [] },
+  stream: { rooms: [] },
+  tools: { rooms: [] },
+  history: { rooms: ['frames'] },
+  provider: { rooms: ['stream'] },
+  chart: { rooms: ['machines'] },
+  journal: { rooms: ['frames', 'machines'] },
+  loop: { rooms: ['machines', 'chart', 'journal', 'frames', 'stream'] },
+  replay: { rooms: ['loop', 'journal', 'frames', 'stream', 'chart'] },
+  conversation: { rooms: ['loop', 'history', 'journal'] },
+  inspect: { rooms: ['loop', 'chart', 'journal', 'frames', 'replay'] },
+  testing: { rooms: ['loop', 'chart', 'journal', 'frames', 'replay', 'provider'] },
+  server: { rooms: ['inspect', 'conversation', 'replay', 'loop', 'journal', 'frames', 'chart'] },
+  cli: { rooms: 'any', computed: true },
+  index: { rooms: 'any' },
+}
+
+/** Rooms that every room may import, unless its own rule is closed or lists `typesOf`. */
+export const OPEN_ROOMS: readonly string[] = ['errors', 'protocol']
+
+/** Rooms that nothing outside them imports, not even a room that may import any. */
+export const PRIVATE_ROOMS: readonly string[] = ['cli']
+
+export interface ImportRule {
+  readonly rooms: readonly string[] | 'any'
+  /** The room gets no open room beyond those in `rooms`. */
+  readonly closed?: boolean
+  /** Instead of the open rooms: rooms of which only types may be imported. */
+  readonly typesOf?: readonly string[]
+  /** The only packages allowed; otherwise every one in `dependencies` is. */
+  readonly packages?: readonly string[]
+  /** False where the code must also run without Node. */
+  readonly builtins?: boolean
+  /** Whether `import(expression)` is allowed, as for a file that the user names. */
+  readonly computed?: boolean
+}

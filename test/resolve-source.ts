@@ -1,0 +1,11 @@
+// For `node --import`: the package's own name means its sources, so that examples run without a build.
+import { registerHooks } from 'node:module'
+
+const ENTRIES: Readonly<Record<string, string>> = {
+  loopchart: new URL('../src/index.ts', import.meta.url).href,
+  'loopchart/frames': new URL('../src/frames/index.ts', import.meta.url).href,
+}
+
+registerHooks({
+  resolve: (specifier, context, next) => next(ENTRIES[specifier] ?? specifier, context),
+})
