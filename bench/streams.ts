@@ -1,8 +1,8 @@
 import { sseText, StreamBuilder } from '../scripts/fixtures/stream-builder.ts'
 
 /** A response whose one message arrives in `count` deltas of about one token. */
-export function deltaStream(count: number): Buffer {
-  const pieces = Array.from({ length: count }, (_, at) => ` word${at % 97}`)
+export function deltaStream(count: number, word = ' word'): Buffer {
+  const pieces = Array.from({ length: count }, (_, at) => `${word}${at % 97}`)
   return Buffer.from(sseText(new StreamBuilder().start().message(0, pieces).end().events))
 }
 

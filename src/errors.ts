@@ -2,7 +2,9 @@
 export const ERROR_CODES = [
   'usage',
   'file_unreadable',
+  'output_unwritable',
   'request_invalid',
+  'agent_invalid',
   'frame_invalid',
   'frame_version_unknown',
   'malformed_event',
@@ -11,6 +13,14 @@ export const ERROR_CODES = [
   'response_too_large',
   'protocol_violation',
   'response_failed',
+  'tool_invalid',
+  'tool_failed',
+  'tool_timeout',
+  'tool_cancelled',
+  'tool_unknown',
+  'tool_arguments_invalid',
+  'tool_not_allowed',
+  'tool_output_invalid',
 ] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]

@@ -1,6 +1,7 @@
 export { LoopchartError } from './errors.ts'
 export type { ErrorCode } from './errors.ts'
 export { parseRequest } from './protocol/parse-request.ts'
+export { loadStrict } from './protocol/load-strict.ts'
 export { tolerant } from './protocol/tolerant.ts'
 export type { ValidationProfile } from './protocol/validation-profile.ts'
 export type { StreamingEvent, EventType } from './protocol/events.ts'

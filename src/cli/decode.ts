@@ -7,6 +7,7 @@ import { FrameStamp } from '../frames/frame-stamp.ts'
 import { formatFrame } from '../frames/format-frame.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { recordResponse } from '../loop/record-response.ts'
+import { loadStrict } from '../protocol/load-strict.ts'
 import { tolerant } from '../protocol/tolerant.ts'
 import type { ValidationProfile } from '../protocol/validation-profile.ts'
 import type { AssembledResponse } from '../stream/assemble-response.ts'
@@ -32,11 +33,6 @@ export async function decode({ file, isJson, isStrict, output }: DecodeOptions):
   return response.status === 'failed' ? ExitCode.failed : ExitCode.ok
 }
 
-async function loadStrict(): Promise<ValidationProfile> {
-  const { strict } = await import('../protocol/strict.ts')
-  return strict
-}
-
 async function record(
   input: Readable,
   file: string,
@@ -49,20 +45,25 @@ async function record(
   let reader: ResponseReader | null = null
   const open = (isBody: boolean): ResponseReader =>
     recordResponse({ stamp, turn: 0, attempt: 0, profile, shape: isBody ? 'body' : 'stream', onFrame })
+  for await (const chunk of readAll(input, file)) {
+    // No line of an SSE stream that means anything starts with a brace or a bracket.
+    reader ??= open(/^\uFEFF?\s*[[{]/u.test(chunk.toString('utf8', 0, 64)))
+    if (!reader.feed(chunk)) break
+    if (output.writableNeedDrain) await once(output, 'drain')
+  }
+  return (reader ?? open(false)).end()
+}
+
+async function* readAll(input: Readable, file: string): AsyncGenerator<Buffer, void, undefined> {
   try {
-    for await (const chunk of input as AsyncIterable<Buffer>) {
-      // No line of an SSE stream that means anything starts with a brace.
-      reader ??= open(chunk[0] === 0x7b)
-      if (!reader.feed(chunk)) break
-      if (output.writableNeedDrain) await once(output, 'drain')
-    }
+    for await (const chunk of input) if (Buffer.isBuffer(chunk)) yield chunk
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
+    const name = file === '' ? 'a file without a name' : file
     throw new LoopchartError(
       'file_unreadable',
-      `cannot read ${file}: ${reason}; give the path of a recording`,
+      `cannot read ${name}: ${reason}; give the path of a recording`,
       { cause },
     )
   }
-  return (reader ?? open(false)).end()
 }

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
 
 import { LoopchartError } from '../errors.ts'
+import { escapeUnsafe } from '../frames/format-frame.ts'
 import { decode } from './decode.ts'
 import { ExitCode } from './exit-code.ts'
 
@@ -13,7 +14,8 @@ const { version }: { version: string } = createRequire(import.meta.url)('loopcha
 // A reader such as `head` that has seen enough closes the pipe; that is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(ExitCode.ok)
-  throw error
+  process.stderr.write(`loopchart: cannot write the output: ${error.message} [output_unwritable]\n`)
+  process.exit(ExitCode.internal)
 })
 
 const program = new Command('loopchart')
@@ -54,14 +56,22 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) {
     // Help and version arrive here too, already printed.
     if (error.exitCode === 0) return ExitCode.ok
-    const message = error.message.replace(/^error: /u, '').replaceAll(/\s+/gu, ' ')
-    process.stderr.write(`loopchart: ${message} [usage]; see loopchart --help\n`)
+    const message =
+      error.code === 'commander.help' ? 'there is no such verb' : error.message.replace(/^error: /u, '')
+    process.stderr.write(`loopchart: ${oneLine(message)} [usage]; see loopchart --help\n`)
     return ExitCode.usage
   }
   if (error instanceof LoopchartError) {
-    process.stderr.write(`loopchart: ${error.message} [${error.code}]\n`)
+    process.stderr.write(`loopchart: ${oneLine(error.message)} [${error.code}]\n`)
     return error.code === 'usage' || error.code === 'file_unreadable' ? ExitCode.usage : ExitCode.failed
   }
   process.stderr.write(`loopchart: internal error, please report it: ${String(error)}\n`)
   return ExitCode.internal
+}
+
+/** Messages quote what somebody typed, a file's name for one: no line end and nothing that a terminal obeys. */
+function oneLine(message: string): string {
+  return escapeUnsafe(JSON.stringify(message.trim().replaceAll(/\n/gu, ' ')))
+    .slice(1, -1)
+    .replaceAll(String.raw`\"`, '"')
 }

@@ -7,22 +7,24 @@ export const FRAME_VERSION: Frame['v'] = 1
 export class FrameStamp {
   readonly runId: string
   /** Milliseconds; the same for all frames of one occasion. */
-  ts = 0
+  ts: number
   readonly #now: () => number
   #nextSeq: number
 
-  /** `now` gives milliseconds; `firstSeq` is past 0 when a run goes on. */
-  constructor(runId: string, now: () => number, firstSeq = 0) {
+  /** `now` gives milliseconds; when a run goes on, `after` is the last frame it has. */
+  constructor(runId: string, now: () => number, after?: Pick<Frame, 'seq' | 'ts'>) {
     this.runId = runId
     this.#now = now
-    this.#nextSeq = firstSeq
+    this.#nextSeq = after === undefined ? 0 : after.seq + 1
+    this.ts = after?.ts ?? 0
     this.tick()
   }
 
   /** Reads the clock. Called once an occasion: bytes arrived, a step was taken. */
   tick(): void {
     // A clock that was set back must not make a log whose times decrease.
-    this.ts = Math.max(this.ts, Math.floor(this.#now()))
+    const now = Math.floor(this.#now())
+    if (now > this.ts) this.ts = now
   }
 
   seq(): number {

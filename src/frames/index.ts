@@ -1,5 +1,6 @@
 export { FRAME_VERSION, FrameStamp } from './frame-stamp.ts'
 export {
+  makeFrame,
   outputTextDeltaFrame,
   providerEventFrame,
   reasoningDeltaFrame,

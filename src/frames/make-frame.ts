@@ -12,6 +12,18 @@ import type {
 /** What a frame says beside its envelope. */
 export type FramePayload<F extends Frame> = Omit<F, 'v' | 'run_id' | 'seq' | 'ts' | 'type'>
 
+type FrameOf<T extends Frame['type']> = Extract<Frame, { readonly type: T }>
+
+/** A frame of any type; those of a response's events have constructors of their own below. */
+export function makeFrame<T extends Frame['type']>(
+  stamp: FrameStamp,
+  type: T,
+  payload: FramePayload<FrameOf<T>>,
+): FrameOf<T>
+export function makeFrame(stamp: FrameStamp, type: Frame['type'], payload: object): object {
+  return { ...envelope(stamp), type, ...payload }
+}
+
 export function responseHeadersFrame(
   stamp: FrameStamp,
   payload: FramePayload<ResponseHeadersFrame>,

@@ -55,8 +55,8 @@ export function recordResponse(options: RecorderOptions): ResponseReader {
 }
 
 /** A second, smaller frame for text as it appears, so that a reader needs to know no provider's events. */
-function derivedFrame(stamp: FrameStamp, { type, data, isLate }: StreamEvent): Frame | null {
-  if (isLate) return null
+function derivedFrame(stamp: FrameStamp, { type, data, isLate, anomalies }: StreamEvent): Frame | null {
+  if (isLate || anomalies.some(({ code }) => code === 'delta_after_done')) return null
   switch (type) {
     case 'response.output_text.delta': {
       const payload = readDelta(data)

@@ -18,6 +18,7 @@ export const ANOMALY_CODES = [
   'item_done_repeated',
   'item_id_changed',
   'output_index_reused',
+  'output_index_changed',
   'item_contradicted',
   'item_not_done',
   'item_not_in_terminal',
@@ -26,6 +27,7 @@ export const ANOMALY_CODES = [
   'delta_after_done',
   'delta_done_differ',
   'arguments_differ',
+  'arguments_not_text',
   'call_without_id',
 ] as const
 

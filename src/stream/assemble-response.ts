@@ -3,7 +3,7 @@ import type { JsonObject } from '../protocol/json.ts'
 import type { NoteAnomaly } from './anomaly.ts'
 import type { TerminalMatch } from './match-terminal.ts'
 import { readText, type OpenItem } from './open-item.ts'
-import { isSameJson } from './same-json.ts'
+import type { JsonComparer } from './same-json.ts'
 import type { StreamError } from './stream-error.ts'
 
 /** One `function_call` item, with what may be done about it. */
@@ -51,6 +51,7 @@ export function assembleOutput(
   streamed: readonly OpenItem[],
   match: TerminalMatch,
   status: AssembledResponse['status'],
+  comparer: JsonComparer,
   note: NoteAnomaly,
 ): AssembledOutput {
   const places: Place[] = streamed.map((item) => ({
@@ -73,9 +74,9 @@ export function assembleOutput(
       items.push(item)
       continue
     }
-    const call = callAt(place, item, calls.length, note)
-    items.push(item['arguments'] === call.arguments ? item : { ...item, arguments: call.arguments })
-    calls.push({ ...call, disposition: dispose(call, item, status, callIds) })
+    const call = callAt(place, item, calls.length, comparer, note)
+    items.push(completeCall(item, call))
+    calls.push({ ...call, disposition: dispose(call, place, status, callIds) })
     callIds.add(call.callId)
   }
   return { items, calls }
@@ -83,18 +84,28 @@ export function assembleOutput(
 
 function itemAt({ streamed, terminal }: Place, status: AssembledResponse['status']): AnyItem {
   const whole = streamed?.done ?? terminal
-  if (whole !== null) return whole
+  if (whole !== null) return streamed?.complete(whole) ?? whole
   const ending = status === 'completed' ? 'completed' : 'incomplete'
   return streamed?.assemble(ending) ?? { type: 'message' }
 }
 
-function callAt(place: Place, item: AnyItem, slot: number, note: NoteAnomaly): AssembledCall {
+function callAt(
+  place: Place,
+  item: AnyItem,
+  slot: number,
+  comparer: JsonComparer,
+  note: NoteAnomaly,
+): AssembledCall {
   const { outputIndex, streamed, terminal } = place
   const told = streamed?.streamedArguments() ?? ''
   const confirmed = readText(terminal, 'arguments')
   // An empty text in the terminal response is a gateway that leaves arguments out, not a second opinion.
-  const isConfirmed = told === '' || confirmed === null || isSameJson(told, confirmed)
+  const isConfirmed = told === '' || confirmed === null || comparer.isSame(told, confirmed)
   if (!isConfirmed) note('arguments_differ', `stream and terminal response at output_index ${outputIndex}`)
+  const isText = hasTextArguments(streamed?.done ?? null) && hasTextArguments(terminal)
+  if (!isText) note('arguments_not_text', `function_call at output_index ${outputIndex}`)
+  const isRival =
+    streamed?.hasRivalArguments === true || (streamed?.hasRivalArgumentsDone === true && confirmed === null)
   return {
     slot,
     outputIndex,
@@ -102,17 +113,34 @@ function callAt(place: Place, item: AnyItem, slot: number, note: NoteAnomaly): A
     callId: streamed?.callId ?? readText(terminal, 'call_id') ?? '',
     name: streamed?.name ?? readText(terminal, 'name') ?? '',
     arguments: told === '' ? (confirmed ?? '') : told,
-    disposition: isConfirmed && streamed?.hasRivalArguments !== true ? 'ready' : 'bad_arguments',
+    disposition: isConfirmed && isText && !isRival ? 'ready' : 'bad_arguments',
   }
+}
+
+/** The item with what only other events said about the call; unchanged when it says all of it itself. */
+function completeCall(item: AnyItem, { callId, name, arguments: args }: AssembledCall): AnyItem {
+  const known = { call_id: callId, name, arguments: args }
+  const missing = Object.entries(known).filter(([key, value]) => value !== '' && item[key] !== value)
+  return missing.length === 0 ? item : { ...item, ...Object.fromEntries(missing) }
+}
+
+function hasTextArguments(item: AnyItem | null): boolean {
+  const value = item?.['arguments']
+  return value === undefined || value === null || typeof value === 'string'
 }
 
 function dispose(
   call: AssembledCall,
-  item: AnyItem,
+  { streamed, terminal }: Place,
   status: AssembledResponse['status'],
   earlier: ReadonlySet<string>,
 ): AssembledCall['disposition'] {
-  // An item that says `in_progress` has been seen in responses that completed; `incomplete` means cut short.
-  if (status !== 'completed' || item['status'] === 'incomplete') return 'truncated'
+  if (status !== 'completed' || isCutShort(streamed?.done ?? null) || isCutShort(terminal)) return 'truncated'
   return earlier.has(call.callId) ? 'duplicate' : call.disposition
+}
+
+// An item that says `in_progress` has been seen in responses that completed; any other word means it did not.
+function isCutShort(item: AnyItem | null): boolean {
+  const status = item?.['status'] ?? 'completed'
+  return status !== 'completed' && status !== 'in_progress'
 }

@@ -2,11 +2,16 @@ import type { AnyItem } from '../protocol/items.ts'
 import { isJsonObject, type Json } from '../protocol/json.ts'
 import type { NoteAnomaly } from './anomaly.ts'
 import { readText, type OpenItem, type OpenPart } from './open-item.ts'
-import { isSameJson } from './same-json.ts'
+import type { JsonComparer } from './same-json.ts'
 
 /** Notes where a finished item's texts or arguments are not what was streamed before. */
-export function compareWithDone(item: OpenItem, done: AnyItem, note: NoteAnomaly): void {
-  compareArguments(item, readText(done, 'arguments'), 'output_item.done', note)
+export function compareWithDone(
+  item: OpenItem,
+  done: AnyItem,
+  comparer: JsonComparer,
+  note: NoteAnomaly,
+): void {
+  compareArguments(item, readText(done, 'arguments'), 'output_item.done', comparer, note)
   for (const part of item.contentParts)
     comparePart(part, partText(at(done['content'], part.index)), item, note)
   for (const part of item.summaryParts)
@@ -15,7 +20,11 @@ export function compareWithDone(item: OpenItem, done: AnyItem, note: NoteAnomaly
 
 /** Notes where a part's final text is not what its deltas were. No delta at all is legal, and says nothing. */
 export function comparePart(part: OpenPart, text: string | null, item: OpenItem, note: NoteAnomaly): void {
-  if (text === null) return
+  if (text === null) {
+    if (part.deltas.length > 0)
+      note('delta_done_differ', `${part.type} ${part.index} is missing in the finished item`)
+    return
+  }
   const known = part.doneText ?? (part.deltas.length === 0 ? text : part.deltas.text())
   if (known !== text)
     note('delta_done_differ', `${part.type} ${part.index} at output_index ${item.outputIndex}`)
@@ -26,11 +35,12 @@ export function compareArguments(
   item: OpenItem,
   text: string | null,
   source: string,
+  comparer: JsonComparer,
   note: NoteAnomaly,
 ): void {
   if (text === null) return
   const lower = item.argumentsDone ?? item.argumentDeltas.text()
-  if (lower !== '' && !isSameJson(lower, text)) {
+  if (lower !== '' && !comparer.isSame(lower, text)) {
     note('arguments_differ', `stream and ${source} at output_index ${item.outputIndex}`)
   }
 }
@@ -58,4 +68,13 @@ export function partText(part: Json | undefined): string | null {
 
 function at(parts: Json | undefined, index: number): Json | undefined {
   return Array.isArray(parts) ? parts[index] : undefined
+}
+
+/** All text of a whole item, for telling whether two tellings of it are the same. */
+export function itemText(item: AnyItem): string {
+  const texts: string[] = []
+  for (const parts of [item['content'], item['summary']]) {
+    if (Array.isArray(parts)) for (const part of parts) texts.push(partText(part) ?? '')
+  }
+  return texts.join('')
 }

@@ -4,11 +4,12 @@ import { EVENT_TYPES } from '../protocol/generated/event-types.ts'
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../protocol/json.ts'
 import type { EventErrors, ValidationProfile } from '../protocol/validation-profile.ts'
 import type { Anomaly, AnomalyCode } from './anomaly.ts'
+import type { AssembledResponse } from './assemble-response.ts'
 import { DeltaTemplate } from './delta-template.ts'
 import { isDeeperThan } from './json-depth.ts'
 import { ResponseCollector } from './response-collector.ts'
 import { SequenceCheck } from './sequence-check.ts'
-import { streamError } from './stream-error.ts'
+import { shorten, streamError } from './stream-error.ts'
 import { STREAM_LIMITS, type StreamLimits } from './stream-limits.ts'
 
 /**
@@ -43,6 +44,9 @@ export interface ReaderOptions {
 const NONE: readonly never[] = []
 const NO_TYPE: EventErrors = { errors: ['type must be string'], responseErrors: NONE }
 
+// Details hold ids and types of the provider's; a log must not grow faster than what is logged.
+const DETAIL_MAX = 200
+const NOTED_MAX = 100
 const TEMPLATES_FREE = 8
 
 // Events whose parts outlive them; the others are read and let go, however deep they are.
@@ -71,6 +75,8 @@ const KNOWN_TYPES: ReadonlyMap<string, string> = new Map(EVENT_TYPES.map((type) 
 export class EventPipeline {
   readonly limits: StreamLimits
   readonly collector: ResponseCollector
+  /** The body has ended; what still comes is what was left of it. */
+  isEnding = false
   readonly #profile: ValidationProfile
   readonly #onEvent: (event: StreamEvent) => void
   readonly #sequence = new SequenceCheck()
@@ -81,6 +87,7 @@ export class EventPipeline {
   #templatesLearned = 0
   #templateHits = 0
   #isDone = false
+  #isBody = false
 
   constructor({ profile, limits, onEvent }: ReaderOptions) {
     this.limits = { ...STREAM_LIMITS, ...limits }
@@ -90,7 +97,7 @@ export class EventPipeline {
   }
 
   readonly note = (code: AnomalyCode, detail: string): void => {
-    this.#noted.push({ code, detail })
+    if (this.#noted.length < NOTED_MAX) this.#noted.push({ code, detail: shorten(detail, DETAIL_MAX) })
   }
 
   message(eventName: string | null, raw: string, base64: string | null): void {
@@ -107,7 +114,7 @@ export class EventPipeline {
     if (data === undefined) return this.#invalid(eventName, raw, base64, isLate)
     const type = this.#typeOf(data)
     if (eventName !== null && eventName !== type) {
-      this.note('event_name_differs', `event ${shorten(eventName)} with type ${shorten(type)}`)
+      this.note('event_name_differs', `event ${shorten(eventName, 80)} with type ${shorten(type, 80)}`)
     }
     const wrong = this.#read(type, data, raw, isLate)
     if (known !== null) this.#templateHits += 1
@@ -126,11 +133,25 @@ export class EventPipeline {
     })
   }
 
+  /** All is read. Strictly, a stream ends with `[DONE]`. */
+  end(): AssembledResponse {
+    if (this.#profile.name === 'strict' && !this.#isDone && !this.#isBody) {
+      this.collector.fail(
+        streamError(
+          this.collector.hasEnded ? 'protocol_violation' : 'stream_truncated',
+          'the stream ended without [DONE]',
+        ),
+      )
+    }
+    return this.collector.settle()
+  }
+
   body(bytes: Buffer): void {
+    this.#isBody = true
     const base64 = isUtf8(bytes) ? null : bytes.toString('base64')
     if (base64 !== null) this.note('invalid_utf8', 'the body is not UTF-8')
     const raw = bytes.toString('utf8')
-    const data = parseJson(raw)
+    const data = parseJson(raw.replace(/^\uFEFF/u, ''))
     const fault = this.#bodyFault(data, raw)
     const told = { ...NOTHING, raw, raw_base64: base64, data }
     if (fault === null && isJsonObject(data)) {
@@ -150,7 +171,9 @@ export class EventPipeline {
 
   #invalid(eventName: string | null, raw: string, base64: string | null, isLate: boolean): void {
     if (isLate) this.note('late_event', 'text after the end')
-    else this.collector.fail(streamError('malformed_event', `event ${this.#eventCount} is not JSON`))
+    // Half an event at the end is the connection's doing; that nothing terminal came says so.
+    else if (!this.isEnding)
+      this.collector.fail(streamError('malformed_event', `event ${this.#eventCount} is not JSON`))
     this.#report({
       ...NOTHING,
       status: 'invalid_json',
@@ -168,7 +191,7 @@ export class EventPipeline {
   }
 
   #read(type: string, data: Json, text: string, isLate: boolean): EventErrors | null {
-    if (isLate) this.note('late_event', `${shorten(type) || 'event'} after the end`)
+    if (isLate) this.note('late_event', `${shorten(type, 80) || 'event'} after the end`)
     if (!isJsonObject(data) || type === '') return NO_TYPE
     if (!isLate) {
       this.#sequence.check(type, data, this.note)
@@ -216,7 +239,10 @@ export class EventPipeline {
   }
 
   /** In the strict profile a response that is not as the specification has it is not used. */
-  #insist({ errors, response_errors, anomalies }: StreamEvent): void {
+  #insist({ status, event_name: name, errors, response_errors, anomalies }: StreamEvent): void {
+    if (status === 'event' && name === null && !this.#isBody) {
+      this.collector.fail(streamError('protocol_violation', `event ${this.#eventCount} has no event name`))
+    }
     const [first] = [
       ...errors,
       ...response_errors,
@@ -230,8 +256,4 @@ export class EventPipeline {
 
 function isDoneMark(text: string): boolean {
   return text.length < 16 && text.trim() === '[DONE]'
-}
-
-function shorten(text: string): string {
-  return text.length <= 80 ? text : `${text.slice(0, 80)}…`
 }

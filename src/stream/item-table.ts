@@ -39,7 +39,8 @@ export class ItemTable {
   /** Makes an item findable by the ids that it has by now. */
   remember(item: OpenItem): void {
     for (const index of [item.outputIndex, null]) {
-      for (const key of identities(index, item.callId, item.itemId)) this.#byIdentity.set(key, item)
+      for (const key of identities(index, item.type, item.callId, item.itemId))
+        this.#byIdentity.set(key, item)
     }
   }
 
@@ -61,7 +62,7 @@ export class ItemTable {
 
   /** The item of which a whole item at this index is another telling, going by its ids. */
   findSame(index: number | null, item: AnyItem): OpenItem | null {
-    for (const key of identities(index, readText(item, 'call_id'), readText(item, 'id'))) {
+    for (const key of identities(index, item.type, readText(item, 'call_id'), readText(item, 'id'))) {
       const known = this.#byIdentity.get(key)
       if (known !== undefined) return known
     }
@@ -92,10 +93,16 @@ function identity(index: number | null, kind: 'call' | 'id', id: string): string
   return `${index ?? '*'} ${kind} ${id}`
 }
 
-// The call comes first: providers are careful with call ids and careless with item ids.
-function identities(index: number | null, callId: string | null, itemId: string | null): readonly string[] {
+// The call comes first: providers are careful with call ids and careless with item ids. A call and its output share
+// the call id, so the type goes with it.
+function identities(
+  index: number | null,
+  type: string,
+  callId: string | null,
+  itemId: string | null,
+): readonly string[] {
   const keys: string[] = []
-  if (callId !== null) keys.push(identity(index, 'call', callId))
+  if (callId !== null) keys.push(identity(index, 'call', `${type} ${callId}`))
   if (itemId !== null) keys.push(identity(index, 'id', itemId))
   return keys
 }

@@ -25,24 +25,24 @@ export function matchTerminal(
   const signs = [callSign, idSign, placeSign, typeSign]
   for (const sign of signs) pairBy(sign, streamed, output, terminalOf, claimed)
 
-  const lonely = new Map<number, OpenItem>()
-  for (const item of streamed) {
-    if (item.type === 'function_call' && !terminalOf.has(item)) lonely.set(item.outputIndex, item)
-  }
-  const recovered: { item: AnyItem; outputIndex: number }[] = []
   const contradictions: string[] = []
   for (const [item, terminal] of terminalOf) {
     const reason = contradiction(item, terminal)
     if (reason !== null) contradictions.push(`${reason} at output_index ${item.outputIndex}`)
   }
+  const lonely = streamed.find((item) => item.type === 'function_call' && !terminalOf.has(item))
+  const recovered: { item: AnyItem; outputIndex: number }[] = []
   output.forEach((item, outputIndex) => {
     if (item === null || claimed.has(outputIndex)) return
-    const rival = item.type === 'function_call' ? lonely.get(outputIndex) : undefined
-    if (rival === undefined) recovered.push({ item, outputIndex })
-    else
+    // A call that only the stream has and one that only the terminal response has may well be one call under two
+    // ids: running both would run it twice.
+    if (item.type === 'function_call' && lonely !== undefined) {
       contradictions.push(
-        `call_id ${rival.callId} then ${readText(item, 'call_id')} at output_index ${outputIndex}`,
+        `call_id ${lonely.callId} then ${readText(item, 'call_id')} at output_index ${outputIndex}`,
       )
+    } else {
+      recovered.push({ item, outputIndex })
+    }
   })
   return { terminalOf, recovered, contradictions }
 }
@@ -55,7 +55,7 @@ interface Sight {
 }
 type Sign = (sight: Sight) => string | null
 
-const callSign: Sign = ({ callId }) => callId
+const callSign: Sign = ({ type, callId }) => (callId === null ? null : `${type} ${callId}`)
 const idSign: Sign = ({ type, id }) => (id === null ? null : `${type} ${id}`)
 const placeSign: Sign = ({ type, outputIndex }) => `${type} ${outputIndex}`
 const typeSign: Sign = ({ type }) => type
@@ -80,11 +80,13 @@ function pairBy(
     if (item === null || claimed.has(outputIndex)) return
     const callId = readText(item, 'call_id')
     const key = sign({ type: item.type, callId, id: readText(item, 'id'), outputIndex })
-    const head = key === null ? undefined : waiting.get(key)?.[0]
+    const queue = key === null ? undefined : waiting.get(key)
     // Two calls with two ids are two calls, whatever else they share.
-    if (head === undefined || (callId !== null && head.callId !== null && head.callId !== callId)) return
-    waiting.get(key ?? '')?.shift()
-    terminalOf.set(head, item)
+    const at =
+      queue?.findIndex((known) => callId === null || known.callId === null || known.callId === callId) ?? -1
+    const [found] = at === -1 ? [] : (queue?.splice(at, 1) ?? [])
+    if (found === undefined) return
+    terminalOf.set(found, item)
     claimed.add(outputIndex)
   })
 }

@@ -22,8 +22,10 @@ export class OpenItem {
   /** The item as `response.output_item.done` gave it. */
   done: AnyItem | null = null
   isClosed = false
-  /** Two events gave this call different arguments with the same authority: it must not run. */
+  /** Two finished items gave this call different arguments: it must not run. */
   hasRivalArguments = false
+  /** Two `arguments.done` differ: it must not run, unless a higher source settles which was meant. */
+  hasRivalArgumentsDone = false
   isIdChangeNoted = false
   itemId: string | null
   callId: string | null = null
@@ -84,19 +86,37 @@ export class OpenItem {
   /** The item put together from its parts and deltas, for when no event carried it whole. */
   assemble(status: 'completed' | 'incomplete'): AnyItem {
     const base = { type: this.type, ...(this.itemId === null ? {} : { id: this.itemId }), ...this.added }
-    const content = this.contentParts.map(finishedPart)
+    const content = this.contentParts.length > 0 ? this.#content(null) : this.#content(this.added)
     switch (this.type) {
       case 'message':
         return { role: 'assistant', ...base, status, content }
       case 'reasoning': {
-        const summary = this.summaryParts.map(finishedPart)
-        return { ...base, summary, ...(content.length === 0 ? {} : { content }) }
+        return { ...base, summary: this.#summary(this.added), ...(content.length === 0 ? {} : { content }) }
       }
       case 'function_call':
         return { ...base, status }
       default:
         return base
     }
+  }
+
+  /** A finished item whose parts were left out gets those that were streamed. */
+  complete(item: AnyItem): AnyItem {
+    if (item.type !== 'message' && item.type !== 'reasoning') return item
+    const content = this.#content(item)
+    const isSameContent = content.length === 0 || content === item['content']
+    const summary = item.type === 'reasoning' ? this.#summary(item) : []
+    const isSameSummary = summary.length === 0 || summary === item['summary']
+    if (isSameContent && isSameSummary) return item
+    return { ...item, ...(isSameContent ? {} : { content }), ...(isSameSummary ? {} : { summary }) }
+  }
+
+  #content(item: AnyItem | null): readonly Json[] {
+    return filled(item?.['content']) ?? this.contentParts.map(finishedPart)
+  }
+
+  #summary(item: AnyItem | null): readonly Json[] {
+    return filled(item?.['summary']) ?? this.summaryParts.map(finishedPart)
   }
 
   #inOrder(isWanted: (part: OpenPart) => boolean): readonly OpenPart[] {
@@ -114,6 +134,10 @@ export class OpenItem {
 export function readText(object: JsonObject | null, key: string): string | null {
   const value = object?.[key]
   return typeof value === 'string' && value !== '' ? value : null
+}
+
+function filled(parts: Json | undefined): readonly Json[] | null {
+  return Array.isArray(parts) && parts.length > 0 ? parts : null
 }
 
 function finishedPart(part: OpenPart): JsonObject {

@@ -4,7 +4,7 @@ import type { NoteAnomaly } from './anomaly.ts'
 import { compareArguments, comparePart, compareWithDone, contradiction, partText } from './compare-sources.ts'
 import { ItemTable, readIndex } from './item-table.ts'
 import { readText, type OpenItem, type OpenPart, type PartType } from './open-item.ts'
-import { isSameJson } from './same-json.ts'
+import { JsonComparer } from './same-json.ts'
 import { streamError, type StreamError } from './stream-error.ts'
 import type { StreamLimits } from './stream-limits.ts'
 
@@ -23,6 +23,8 @@ export class OutputBuilder {
   readonly #limits: StreamLimits
   readonly #note: NoteAnomaly
   readonly #fail: (error: StreamError) => void
+  /** Shared with whoever compares the terminal response: the bound is one for the whole response. */
+  readonly comparer = new JsonComparer()
   readonly #table = new ItemTable()
   #count = 0
 
@@ -43,27 +45,33 @@ export class OutputBuilder {
   }
 
   textDone(event: JsonObject, type: PartType, text: Json | undefined): void {
-    if (typeof text !== 'string') return
-    const part = this.#openPart(event, type)
-    if (part === null) return
-    const item = this.#table.find(event, this.#note)
-    if (item !== null) comparePart(part, text, item, this.#note)
-    part.doneText = text
+    const part = typeof text === 'string' ? this.#openPart(event, type) : null
+    if (part !== null && typeof text === 'string') this.#finishPart(part, text, event)
   }
 
   partAdded(event: JsonObject, type: PartType | null): void {
-    if (type === null) return
-    const item = this.#openItem(event, itemTypeOf(type))
+    const item = type === null ? null : this.#openItem(event, itemTypeOf(type))
+    if (type === null || item === null || item.isClosed) return
     const index = partIndex(event, type)
-    if (item !== null && !item.isClosed && item.findPart(type, index) === undefined)
-      this.#addPart(item, type, index)
+    if (item.findPart(type, index) !== undefined) return
+    const part = this.#addPart(item, type, index)
+    // What is known at the beginning is part of the text.
+    const known = partText(event['part'])
+    if (known !== null && known !== '') part?.deltas.append(known)
   }
 
   partDone(event: JsonObject, type: PartType | null): void {
     const item = type === null ? null : this.#table.find(event, this.#note)
-    if (item === null || type === null) return
-    const part = item.findPart(type, partIndex(event, type))
-    if (part !== undefined) comparePart(part, partText(event['part']), item, this.#note)
+    const text = partText(event['part'])
+    if (item === null || type === null || text === null || item.isClosed) return
+    const part = item.findPart(type, partIndex(event, type)) ?? this.#openPart(event, type)
+    if (part !== null) this.#finishPart(part, text, event)
+  }
+
+  #finishPart(part: OpenPart, text: string, event: JsonObject): void {
+    const item = this.#table.find(event, this.#note)
+    if (item !== null) comparePart(part, text, item, this.#note)
+    part.doneText ??= text
   }
 
   annotation(event: JsonObject): void {
@@ -86,7 +94,10 @@ export class OutputBuilder {
     if (text === null || !this.#fits(text.length)) return
     const call = this.#openCall(event)
     if (call === null) return
-    compareArguments(call, text, 'arguments.done', this.#note)
+    compareArguments(call, text, 'arguments.done', this.comparer, this.#note)
+    if (call.argumentsDone !== null && !this.comparer.isSame(call.argumentsDone, text)) {
+      call.hasRivalArgumentsDone = true
+    }
     call.argumentsDone = text
   }
 
@@ -121,9 +132,18 @@ export class OutputBuilder {
     // Without a match by id it is the item that is open there: gateways that change ids on the way do so here too.
     const known =
       this.#table.findSame(index, item) ??
-      (latest !== null && (!latest.isClosed || isNameless(item)) ? latest : null)
+      (latest !== null && (!latest.isClosed || isNameless(item)) ? latest : null) ??
+      this.#findElsewhere(index, item)
     if (known === null) this.#doneUnannounced(event, item, latest)
     else if (!this.#contradict(known, item)) this.#done(known, item)
+  }
+
+  /** The open item with this one's ids at another index, when nothing is at its own. */
+  #findElsewhere(index: number | null, item: AnyItem): OpenItem | null {
+    const known = this.#table.latestAt(index) === null ? this.#table.findSame(null, item) : null
+    if (known === null || known.isClosed) return null
+    this.#note('output_index_changed', `${known.outputIndex} then ${index ?? 'missing'}`)
+    return known
   }
 
   #doneUnannounced(event: JsonObject, item: AnyItem, latest: OpenItem | null): void {
@@ -136,14 +156,16 @@ export class OutputBuilder {
 
   #done(known: OpenItem, item: AnyItem): void {
     if (!known.isClosed) {
-      compareWithDone(known, item, this.#note)
+      compareWithDone(known, item, this.comparer, this.#note)
+      if (readText(item, 'arguments') !== null) known.hasRivalArgumentsDone = false
       known.close(item)
       this.#table.remember(known)
       return
     }
     this.#note('item_done_repeated', place(known))
     const again = readText(item, 'arguments')
-    if (known.type === 'function_call' && again !== null && !isSameJson(known.streamedArguments(), again)) {
+    if (known.type !== 'function_call' || again === null || known.hasRivalArguments) return
+    if (!this.comparer.isSame(known.streamedArguments(), again)) {
       known.hasRivalArguments = true
       this.#note('arguments_differ', `two output_item.done at output_index ${known.outputIndex}`)
     }

@@ -1,12 +1,25 @@
+import { Buffer } from 'node:buffer'
+
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { readProviderError, type ProviderError } from '../protocol/provider-error.ts'
 import type { NoteAnomaly } from './anomaly.ts'
 import { assembleOutput, type AssembledResponse } from './assemble-response.ts'
+import { itemText } from './compare-sources.ts'
 import { matchTerminal, type TerminalMatch } from './match-terminal.ts'
 import { readText, type PartType } from './open-item.ts'
 import { OutputBuilder, readItem } from './output-builder.ts'
 import { streamError, type StreamError } from './stream-error.ts'
 import type { StreamLimits } from './stream-limits.ts'
+
+const RESPONSE_EVENTS: ReadonlySet<string> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+  'response.done',
+])
 
 type Terminal = Omit<AssembledResponse, 'responseId' | 'error'>
 
@@ -99,7 +112,7 @@ export class ResponseCollector {
     else if (!Array.isArray(body['output'])) {
       this.fail(streamError('protocol_violation', 'the response body has no output'))
     }
-    this.#readResponseId(body)
+    this.#readResponseId(body, 'body')
     this.#finish(null, body)
   }
 
@@ -115,11 +128,11 @@ export class ResponseCollector {
   }
 
   #pushResponseEvent(type: string, event: JsonObject): void {
-    // Open Responses, "Extending": an event of unknown type changes nothing; but any may carry the response's id.
-    this.#readResponseId(event['response'])
+    // Open Responses, "Extending": an event of unknown type changes nothing.
+    if (type === 'error') return this.fail(failure(readProviderError(event)))
+    if (!RESPONSE_EVENTS.has(type)) return
+    this.#readResponseId(event['response'], type)
     switch (type) {
-      case 'error':
-        return this.fail(failure(readProviderError(event)))
       case 'response.completed':
         return this.#finish('completed', event['response'])
       case 'response.incomplete':
@@ -136,7 +149,10 @@ export class ResponseCollector {
     const response = isJsonObject(value) ? value : null
     if (response === null) this.#note('terminal_without_response', 'no response in the terminal event')
     const status = this.#endStatus(announced, readText(response, 'status'))
-    if (status === 'failed') this.fail(failure(readProviderError(response?.['error'])))
+    const error = response?.['error']
+    if (status === 'failed' || isJsonObject(error) || typeof error === 'string') {
+      this.fail(failure(readProviderError(error)))
+    }
     const output = response?.['output']
     const told: readonly Json[] = Array.isArray(output) ? output : []
     if (told.length > this.#limits.itemsMax) {
@@ -157,7 +173,11 @@ export class ResponseCollector {
   #assemble(status: Terminal['status'], told: readonly Json[]): Pick<Terminal, 'items' | 'calls'> {
     const match = matchTerminal(this.#output.items, told.map(readItem))
     this.#noteMatch(match, told.length > 0)
-    const output = assembleOutput(this.#output.items, match, status, this.#note)
+    const output = assembleOutput(this.#output.items, match, status, this.#output.comparer, this.#note)
+    if (output.calls.some((call) => Buffer.byteLength(call.arguments) > this.#limits.argumentsBytesMax)) {
+      const message = `one call's arguments are larger than ${this.#limits.argumentsBytesMax} bytes`
+      this.fail(streamError('response_too_large', message))
+    }
     if (status === 'completed' && output.calls.some((call) => call.callId === '')) {
       this.#note('call_without_id', 'a function_call has no call_id')
       this.fail(streamError('protocol_violation', 'a function_call has no call_id, so it cannot be answered'))
@@ -169,7 +189,11 @@ export class ResponseCollector {
     for (const item of this.#output.items) {
       const detail = `${item.type} at output_index ${item.outputIndex}`
       if (!item.isClosed) this.#note('item_not_done', detail)
-      if (hasOutput && !match.terminalOf.has(item)) this.#note('item_not_in_terminal', detail)
+      const terminal = match.terminalOf.get(item)
+      if (hasOutput && terminal === undefined) this.#note('item_not_in_terminal', detail)
+      if (terminal !== undefined && item.done !== null && itemText(item.done) !== itemText(terminal)) {
+        this.#note('delta_done_differ', `stream and terminal response: ${detail}`)
+      }
     }
     for (const { item, outputIndex } of match.recovered) {
       // A body has no stream it could be missing from.
@@ -201,17 +225,23 @@ export class ResponseCollector {
     }
   }
 
-  #readResponseId(response: Json | undefined): void {
+  #readResponseId(response: Json | undefined, type: string): void {
     const id = isJsonObject(response) ? readText(response, 'id') : null
     if (id === null || id === this.#responseId) return
-    if (this.#responseId !== null) this.#note('response_id_changed', `${this.#responseId} then ${id}`)
+    if (this.#responseId !== null) {
+      const detail = `${this.#responseId} then ${id}`
+      this.#note('response_id_changed', detail)
+      if (type === 'response.created') {
+        this.fail(streamError('protocol_violation', `a second response began in the stream: ${detail}`))
+      }
+    }
     this.#responseId = id
   }
 
   #unfinished(): Terminal {
     const match = matchTerminal(this.#output.items, [])
     // What is odd about a response that just stopped was noted as it came.
-    const output = assembleOutput(this.#output.items, match, 'failed', () => undefined)
+    const output = assembleOutput(this.#output.items, match, 'failed', this.#output.comparer, () => undefined)
     return { ...output, status: 'failed', incompleteReason: null, usage: null }
   }
 }

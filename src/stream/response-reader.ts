@@ -26,6 +26,7 @@ export function createBodyReader(options: ReaderOptions): ResponseReader {
 class StreamReader implements ResponseReader {
   readonly #pipeline: EventPipeline
   readonly #decoder: SseDecoder
+  #settled: AssembledResponse | null = null
 
   constructor(options: ReaderOptions) {
     const pipeline = new EventPipeline(options)
@@ -40,9 +41,15 @@ class StreamReader implements ResponseReader {
   }
 
   end(): AssembledResponse {
+    this.#settled ??= this.#finish()
+    return this.#settled
+  }
+
+  #finish(): AssembledResponse {
+    this.#pipeline.isEnding = true
     this.#decoder.end()
     if (this.#decoder.fault !== null) this.#pipeline.collector.fail(this.#decoder.fault)
-    return this.#pipeline.collector.settle()
+    return this.#pipeline.end()
   }
 }
 
@@ -50,6 +57,7 @@ class BodyReader implements ResponseReader {
   readonly #pipeline: EventPipeline
   readonly #chunks: Uint8Array[] = []
   #bytesLeft: number
+  #settled: AssembledResponse | null = null
 
   constructor(options: ReaderOptions) {
     this.#pipeline = new EventPipeline(options)
@@ -58,17 +66,24 @@ class BodyReader implements ResponseReader {
 
   feed(chunk: Uint8Array): boolean {
     this.#bytesLeft -= chunk.length
-    if (this.#bytesLeft >= 0) this.#chunks.push(chunk)
+    // Copied: the caller may use its buffer again.
+    if (this.#bytesLeft >= 0) this.#chunks.push(Buffer.from(chunk))
+    else this.#chunks.length = 0
     return this.#bytesLeft >= 0
   }
 
   end(): AssembledResponse {
+    this.#settled ??= this.#finish()
+    return this.#settled
+  }
+
+  #finish(): AssembledResponse {
     const { collector, limits } = this.#pipeline
     if (this.#bytesLeft >= 0) this.#pipeline.body(Buffer.concat(this.#chunks))
     else {
       const message = `the response is larger than ${limits.responseBytesMax} bytes`
       collector.fail(streamError('response_too_large', message))
     }
-    return collector.settle()
+    return this.#pipeline.end()
   }
 }

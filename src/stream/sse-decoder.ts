@@ -31,8 +31,16 @@ export function createSseDecoder(limits: StreamLimits, onMessage: OnSseMessage):
 }
 
 // A line that is still incomplete counts with its field name, a complete one without: with this much room the
-// parser's own limit only trips where the exact check at dispatch would trip as well, for any chunking.
+// parser's own limit only trips where the exact check at dispatch would trip as well.
 const FIELD_NAME_ROOM = 8
+// The parser looks for the next CR from every line of what it is fed: with one far away, work is lines times bytes.
+const SLICE_BYTES = 16 * 1024
+const SLICE_WITH_CR_BYTES = 2 * 1024
+// Each line of data is one more string to the parser; many short ones cost far more than their text.
+const LINES_PER_EVENT_MAX = 65_536
+const SCRATCH_BYTES = 64 * 1024
+const CR = 13
+const LF = 10
 
 class Decoder implements SseDecoder {
   fault: StreamError | null = null
@@ -40,8 +48,11 @@ class Decoder implements SseDecoder {
   readonly #onMessage: OnSseMessage
   readonly #parser
   #bytesLeft: number
-  // Sticky: most streams are pure ASCII and then no message needs a second look at its characters.
-  #seenHighByte = false
+  /** A byte above 127 may be in what the parser holds: most streams are ASCII, and need no second look. */
+  #hasHighByte = false
+  #isBetweenEvents = true
+  #hasDispatched = false
+  #linesSinceEvent = 0
 
   constructor(limits: StreamLimits, onMessage: OnSseMessage) {
     this.#limits = limits
@@ -61,10 +72,13 @@ class Decoder implements SseDecoder {
   feed(chunk: Uint8Array): boolean {
     if (this.fault !== null) return false
     // Only what fits is read, so that the messages before the limit are the same for any chunking.
-    const fits = chunk.length <= this.#bytesLeft ? chunk : chunk.subarray(0, this.#bytesLeft)
+    const fits = asBuffer(chunk.length <= this.#bytesLeft ? chunk : chunk.subarray(0, this.#bytesLeft))
     this.#bytesLeft -= fits.length
-    if (!this.#seenHighByte) this.#seenHighByte = !isAscii(fits)
-    this.#parser.feed(asBuffer(fits).toString('latin1'))
+    const isSmall = fits.length <= SLICE_WITH_CR_BYTES
+    const size = isSmall || fits.includes(CR) ? SLICE_WITH_CR_BYTES : SLICE_BYTES
+    for (let at = 0; at < fits.length && this.fault === null; at += size) {
+      this.#feedSlice(fits.length <= size ? fits : fits.subarray(at, at + size))
+    }
     if (fits.length < chunk.length) this.#fail('response_too_large')
     return this.fault === null
   }
@@ -74,35 +88,77 @@ class Decoder implements SseDecoder {
     if (this.fault === null) this.#parser.feed('\n\n')
   }
 
+  #feedSlice(slice: Buffer): void {
+    const isHigh = !isAscii(slice)
+    this.#hasDispatched = false
+    if (isHigh && this.#isBetweenEvents && this.#isWholeText(slice)) {
+      this.#parser.feed(slice.toString('utf8'))
+      return
+    }
+    this.#hasHighByte ||= isHigh
+    this.#parser.feed(slice.toString('latin1'))
+    this.#isBetweenEvents = endsEvent(slice)
+    if (this.#hasDispatched) {
+      // Whatever the parser still holds came after the dispatched event, and so from this slice.
+      this.#hasHighByte = isHigh
+      this.#linesSinceEvent = 0
+      return
+    }
+    for (const byte of slice) if (byte === LF || byte === CR) this.#linesSinceEvent += 1
+    if (this.#linesSinceEvent > LINES_PER_EVENT_MAX) this.#fail('event_too_large')
+  }
+
+  /**
+   * Whether a slice is whole events in UTF-8, as from a provider that flushes after each: it can then be read as the
+   * text that it is, all at once.
+   */
+  #isWholeText(slice: Buffer): boolean {
+    return (
+      !this.#hasHighByte && slice.length <= this.#limits.eventBytesMax && endsEvent(slice) && isUtf8(slice)
+    )
+  }
+
   #dispatch(name: string | undefined, data: string, id: string | undefined): void {
     if (this.fault !== null) return
+    this.#hasDispatched = true
     if (data.length + (name?.length ?? 0) + (id?.length ?? 0) > this.#limits.eventBytesMax) {
       this.#fail('event_too_large')
       return
     }
-    if (!this.#seenHighByte) {
+    if (!this.#hasHighByte) {
       this.#onMessage(name ?? null, data, null)
       return
     }
     const eventName = name === undefined ? null : utf8Text(name)
-    const bytes = Buffer.from(data, 'latin1')
-    const base64 = isUtf8(bytes) ? null : bytes.toString('base64')
-    this.#onMessage(eventName, bytes.toString('utf8'), base64)
+    const text = utf8Text(data)
+    const isLossy = text !== data && text.includes('\ufffd') && !isUtf8(Buffer.from(data, 'latin1'))
+    this.#onMessage(eventName, text, isLossy ? Buffer.from(data, 'latin1').toString('base64') : null)
   }
 
   #fail(code: 'event_too_large' | 'response_too_large'): void {
     const { eventBytesMax, responseBytesMax } = this.#limits
     this.fault ??=
       code === 'event_too_large'
-        ? streamError(code, `one event is larger than ${eventBytesMax} bytes`)
+        ? streamError(code, `one event is larger than ${eventBytesMax} bytes or ${LINES_PER_EVENT_MAX} lines`)
         : streamError(code, `the response is larger than ${responseBytesMax} bytes`)
   }
+}
+
+function endsEvent(bytes: Buffer): boolean {
+  return bytes.at(-1) === LF && bytes.at(-2) === LF
 }
 
 function asBuffer(chunk: Uint8Array): Buffer {
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
 }
 
+const scratch = Buffer.allocUnsafe(SCRATCH_BYTES)
+const HIGH_CHARACTER = /[\u0080-\u00ff]/u
+
+/** Bytes that were read as one character each, as the text that they are. */
 function utf8Text(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString('utf8')
+  if (!HIGH_CHARACTER.test(latin1)) return latin1
+  if (latin1.length > SCRATCH_BYTES) return Buffer.from(latin1, 'latin1').toString('utf8')
+  const length = scratch.write(latin1, 'latin1')
+  return scratch.toString('utf8', 0, length)
 }

@@ -17,10 +17,18 @@ export interface StreamError {
   readonly provider: ProviderError | null
 }
 
+// Ids and types in a message are the provider's, and may be as long as an event.
+const MESSAGE_MAX = 300
+
+/** Text with its end cut off where it is too long for a log line. */
+export function shorten(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`
+}
+
 export function streamError(
   code: StreamError['code'],
   message: string,
   provider: ProviderError | null = null,
 ): StreamError {
-  return { code, message, provider }
+  return { code, message: shorten(message, MESSAGE_MAX), provider }
 }

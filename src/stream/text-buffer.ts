@@ -20,6 +20,9 @@ export class TextBuffer {
   }
 
   text(): string {
-    return this.#blocks.join('') + this.#pieces.join('')
+    // Kept joined: who asks once may ask again, for every event that a provider repeats.
+    this.#blocks = [this.#blocks.join('') + this.#pieces.join('')]
+    this.#pieces = []
+    return this.#blocks[0] ?? ''
   }
 }

@@ -46,8 +46,8 @@ function roomOf(path: string): string | undefined {
   return FILE_ROOMS.has(name) ? name : undefined
 }
 
-// These two rooms are one file each, src/errors.ts and src/index.ts.
-const FILE_ROOMS: ReadonlySet<string> = new Set(['errors', 'index'])
+// Rooms that are one file each, such as src/errors.ts.
+const FILE_ROOMS: ReadonlySet<string> = new Set(['errors', 'clock', 'agent', 'index'])
 
 function isCode(path: string): boolean {
   return /\.[cm]?[jt]s$/.test(path)

@@ -5,6 +5,7 @@
 export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
   machines: { rooms: [], typesOf: ['protocol'], packages: ['xstate'], builtins: false },
   errors: { rooms: [], closed: true },
+  clock: { rooms: [], closed: true },
   protocol: { rooms: ['errors'], closed: true },
   frames: { rooms: [] },
   stream: { rooms: [] },
@@ -20,11 +21,13 @@ export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
   testing: { rooms: ['loop', 'chart', 'journal', 'frames', 'replay', 'provider'] },
   server: { rooms: ['inspect', 'conversation', 'replay', 'loop', 'journal', 'frames', 'chart'] },
   cli: { rooms: 'any', computed: true },
+  // Puts an agent together from the rooms that may not know each other.
+  agent: { rooms: 'any' },
   index: { rooms: 'any' },
 }
 
 /** Rooms that every room may import, unless its own rule is closed or lists `typesOf`. */
-export const OPEN_ROOMS: readonly string[] = ['errors', 'protocol']
+export const OPEN_ROOMS: readonly string[] = ['errors', 'clock', 'protocol']
 
 /** Rooms that nothing outside them imports, not even a room that may import any. */
 export const PRIVATE_ROOMS: readonly string[] = ['cli']

@@ -54,7 +54,7 @@ test('decode --strict says what the specification does not allow, and fails', ()
 test('a response that failed gives exit code 4 and the reason', () => {
   const { code, out } = loopchart(['decode', 'fixtures/streams/cut-inside-event.sse'])
   expect(code).toBe(4)
-  expect(out).toMatch(/malformed_event|stream_truncated/u)
+  expect(out).toContain('stream_truncated')
 })
 
 test('nothing at all on standard input is a truncated stream, not a crash', () => {
@@ -94,6 +94,25 @@ test.for([
   expect([code, out]).toEqual([2, ''])
   expect(err).toMatch(/^loopchart: .*\n$/u)
   expect(err).toMatch(message)
+})
+
+test('a body is told from a stream whatever stands before its first brace', () => {
+  for (const lead of ['\n', '\ufeff', '  ']) {
+    expect(loopchart(['decode'], lead + readBody('text').toString('utf8')).code, JSON.stringify(lead)).toBe(0)
+  }
+  expect(loopchart(['decode'], '[1]').out).toContain('malformed_event')
+})
+
+test('an output that cannot be written is one line on stderr', () => {
+  const script = `"${process.execPath}" src/cli/main.ts decode --json ${TWO_CALLS} > /dev/full`
+  const { status, stderr } = spawnSync('bash', ['-c', script], { cwd: root, encoding: 'utf8' })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/^loopchart: cannot write the output: .* \[output_unwritable\]\n$/u)
+})
+
+test('a name that a terminal would obey is shown escaped', () => {
+  const { err } = loopchart(['decode', 'a\u001b[31m\nb'])
+  expect(err).toMatch(/^loopchart: cannot read a\\u001b\[31m b.*\n$/u)
 })
 
 test('help and version go to stdout and are no error', () => {

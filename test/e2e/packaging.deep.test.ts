@@ -97,6 +97,13 @@ describe.each(NODE_VERSIONS)('on Node %s', (version) => {
     expect(result).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
   })
 
+  test('the installed command decodes a recorded stream', async (context) => {
+    const stream = fileURLToPath(new URL('../../fixtures/streams/two-calls.sse', import.meta.url))
+    const result = await runCommand(await installed(context), version, 'decode', stream)
+    expect(result).toMatchObject({ code: 0, stderr: '' })
+    expect(result.stdout).toContain('completed  "resp_1"  4 items, 2 calls')
+  })
+
   test('the installed command prints its help', async (context) => {
     const result = await runCommand(await installed(context), version, '--help')
     expect(result).toMatchObject({ code: 0, stderr: '' })
@@ -148,9 +155,9 @@ async function installNode(version: string): Promise<string> {
 }
 
 /** Runs the command as a shell would: the link in .bin, its first line, the first `node` on the PATH. */
-async function runCommand(project: string, version: string, option: string): Promise<Result> {
+async function runCommand(project: string, version: string, ...options: readonly string[]): Promise<Result> {
   const path = dirname(await nodeBinary(version)) + delimiter + (process.env['PATH'] ?? '')
-  return run(join(project, 'node_modules/.bin', manifest.name), [option], project, { PATH: path })
+  return run(join(project, 'node_modules/.bin', manifest.name), options, project, { PATH: path })
 }
 
 function importLine(specifier: string, index: number): string {

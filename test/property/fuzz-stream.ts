@@ -2,6 +2,7 @@ import { parseFrame } from '../../src/frames/parse-frame.ts'
 import { formatFrame } from '../../src/frames/format-frame.ts'
 import { strict } from '../../src/protocol/strict.ts'
 import { tolerant } from '../../src/protocol/tolerant.ts'
+import type { StreamLimits } from '../../src/stream/stream-limits.ts'
 import { decodeChunks, fixtureNames, readStream, type Decoded } from '../decode.ts'
 import { cutAtRandom, mutateStream, Random } from './mutate-stream.ts'
 
@@ -12,11 +13,22 @@ export function fuzzStream(seed: number): void {
   const random = new Random(seed)
   const bytes = mutateStream(streams[random.below(streams.length)] ?? Buffer.alloc(0), random)
   const profile = random.below(4) === 0 ? strict : tolerant
-  const decoded = decodeChunks(cutAtRandom(bytes, random), { profile })
+  const limits = random.below(4) === 0 ? smallLimits(random) : {}
+  const decoded = decodeChunks(cutAtRandom(bytes, random), { profile, limits })
   checkFrames(decoded)
   checkResponse(decoded)
-  const whole = decodeChunks([bytes], { profile })
+  const whole = decodeChunks([bytes], { profile, limits })
   if (describe(whole) !== describe(decoded)) throw new Error('another chunking gave other frames')
+}
+
+function smallLimits(random: Random): Partial<StreamLimits> {
+  return {
+    responseBytesMax: 1000 + random.below(8000),
+    eventsMax: 1 + random.below(20),
+    argumentsBytesMax: random.below(20),
+    itemsMax: random.below(6),
+    depthMax: 2 + random.below(6),
+  }
 }
 
 function describe({ frames, response }: Decoded): string {

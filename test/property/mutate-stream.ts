@@ -105,7 +105,11 @@ function operate(bytes: Buffer, random: Random): Buffer {
   const at = random.below(events.length)
   const other = random.below(events.length)
   const [one = '', two = ''] = [events[at], events[other]]
-  switch (random.below(5)) {
+  switch (random.below(6)) {
+    case 4:
+      // By the hundred: what is repeated must not cost more than it is long.
+      events.splice(other, 0, ...Array.from({ length: 1 + random.below(300) }, () => one))
+      break
     case 0:
       events.splice(at, 1)
       break

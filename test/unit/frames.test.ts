@@ -56,7 +56,7 @@ test('an event whose bytes were no text is framed by its bytes alone', () => {
 
 test('numbers go on where a run went on, and times never decrease', () => {
   let now = 100
-  const place = new FrameStamp('run_1', () => now, 7)
+  const place = new FrameStamp('run_1', () => now, { seq: 6, ts: 90 })
   const first = outputTextDeltaFrame(place, delta)
   now = 50
   place.tick()
