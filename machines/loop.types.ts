@@ -1,0 +1,278 @@
+import type { AnyItem } from '../src/protocol/items.ts'
+import type { JsonObject } from '../src/protocol/json.ts'
+
+/** How a follow-up request carries the conversation. */
+export type ContinuityMode = 'previous_response_id' | 'stateless'
+
+/** How a call ended. */
+export type Outcome =
+  | 'ok'
+  | 'error'
+  | 'denied'
+  | 'timeout'
+  | 'cancelled'
+  | 'unknown_tool'
+  | 'bad_arguments'
+  | 'not_allowed'
+  | 'duplicate'
+  | 'truncated'
+  | 'limit'
+  | 'outcome_unknown'
+
+export type LimitName = 'turns' | 'tool_calls' | 'tokens' | 'wall_time' | 'no_progress'
+
+/** What the loop may use up; null means without limit. */
+export interface LoopLimits {
+  readonly turns: number
+  readonly toolCalls: number
+  readonly tokens: number | null
+  /** How often the same call may give the same result. */
+  readonly noProgress: number
+  /** How many calls of one response are answered by running them. */
+  readonly callsPerResponse: number
+}
+
+/** What a run is told at its start and keeps to. */
+export interface LoopSettings {
+  readonly limits: LoopLimits
+  readonly onLimit: 'stop' | 'wrap_up'
+  /** What to do with a response that the provider cut short. */
+  readonly onIncomplete: 'stop' | 'continue'
+  readonly mode: ContinuityMode
+  /** May turn to stateless once, when the provider cannot continue by id. */
+  readonly maySwitchMode: boolean
+  readonly toolExecution: 'sequential' | 'parallel'
+  readonly maxConcurrency: number
+  /** How often one request may be sent again. */
+  readonly retriesMax: number
+  /** How often an answer of the wrong format is sent back. */
+  readonly repairsMax: number
+  /** Said after tool outputs, for providers that refuse input without a user message. */
+  readonly followUpMessage: string | null
+  /** Said to a model that was cut short and may go on. */
+  readonly continueMessage: string
+  readonly compactAtTokens: number | null
+}
+
+export interface LoopInput {
+  readonly items: readonly AnyItem[]
+  readonly settings: LoopSettings
+  /** Milliseconds of the wall clock; null: no limit of wall time. */
+  readonly deadlineAt: number | null
+  /** How long that is from the start. */
+  readonly wallTimeMs: number | null
+}
+
+/** What is known of a call before it runs. */
+export interface CallFacts {
+  /** The tool's own name; null when there is none. */
+  readonly tool: string | null
+  /** Why it will not run, whatever anybody decides. */
+  readonly refusal: { readonly outcome: Outcome; readonly message: string } | null
+  readonly needsApproval: boolean
+  readonly readOnly: boolean
+  readonly idempotent: boolean
+  /** Resources it shares with others; null: it conflicts with every call. */
+  readonly conflicts: readonly string[] | null
+  readonly timeoutMs: number
+  readonly maxCalls: number | null
+  readonly argumentsHash: string
+}
+
+/** A call as the response brought it. */
+export interface ProposedCall {
+  readonly slot: number
+  readonly outputIndex: number
+  readonly itemId: string | null
+  readonly callId: string
+  readonly name: string
+  readonly arguments: string
+  readonly disposition: 'ready' | 'bad_arguments' | 'duplicate' | 'truncated'
+  readonly facts: CallFacts
+}
+
+/** How a call ended, and what the model gets for it. */
+export interface CallAnswer {
+  readonly outcome: Outcome
+  /** Null where the call did not run: the request then says so in words that go with the outcome. */
+  readonly output: string | readonly JsonObject[] | null
+  /** What a person or a rule said about it. */
+  readonly detail: string | null
+}
+
+/** Where a call of the current response stands. */
+export interface LoopCall extends ProposedCall {
+  readonly status: 'undecided' | 'runnable' | 'running' | 'inDoubt' | 'settled'
+  readonly attempt: number
+  readonly answer: CallAnswer | null
+}
+
+export interface TokenUsage {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+  readonly cached: number
+  readonly reasoning: number
+}
+
+/** What a response came to, in the words of the chart. */
+export interface LoopResponse {
+  readonly responseId: string | null
+  readonly status: 'completed' | 'incomplete'
+  readonly incompleteReason: string | null
+  readonly items: readonly AnyItem[]
+  readonly calls: readonly ProposedCall[]
+  readonly text: string
+  /** What the text parses to, for an agent that asks for a format. */
+  readonly output: unknown
+  /** Why the text is not of the format asked for; null when it is, or none was. */
+  readonly formatFault: string | null
+  readonly usage: TokenUsage | null
+}
+
+/** Why a request gave no response. */
+export interface RespondError {
+  readonly code: string
+  readonly message: string
+  /** When it may be sent again; null: not at all. */
+  readonly retryAt: number | null
+  /** How often at most, when that is less than usual. */
+  readonly retriesMax: number | null
+  /** The provider cannot continue by `previous_response_id`. */
+  readonly isContinuity: boolean
+}
+
+export type RespondOutput =
+  | { readonly ok: true; readonly response: LoopResponse }
+  | { readonly ok: false; readonly error: RespondError; readonly usage: TokenUsage | null }
+
+export interface RunToolOutput extends CallAnswer {
+  readonly outputHash: string
+}
+
+export type CompactOutput =
+  | { readonly ok: true; readonly items: readonly AnyItem[]; readonly usage: TokenUsage | null }
+  | { readonly ok: false; readonly message: string }
+
+/** What calls that were aborted answered all the same. */
+export type DrainOutput = readonly { readonly slot: number; readonly answer: CallAnswer }[]
+
+type RequestKind = 'initial' | 'follow_up' | 'wrap_up'
+
+export interface RespondInput {
+  readonly kind: RequestKind
+  readonly turn: number
+  readonly attempt: number
+  readonly mode: ContinuityMode
+  readonly previousResponseId: string | null
+  readonly items: readonly AnyItem[]
+  readonly toolCallsLeft: number
+  /** A call was made already: a choice that forced one is free from now on. */
+  readonly isChoiceSatisfied: boolean
+}
+
+export interface RunToolInput {
+  readonly turn: number
+  readonly call: ProposedCall
+  readonly attempt: number
+}
+
+export type LoopCommand =
+  | { readonly type: 'run.cancel'; readonly reason?: string }
+  | { readonly type: 'run.steer'; readonly text: string }
+  | { readonly type: 'call.approve'; readonly callId: string }
+  | { readonly type: 'call.deny'; readonly callId: string; readonly reason: string }
+  | { readonly type: 'call.reconcile'; readonly callId: string; readonly as: 'rerun' }
+  | {
+      readonly type: 'call.reconcile'
+      readonly callId: string
+      readonly as: 'done' | 'failed'
+      readonly output: string
+    }
+
+/** What a command came to. */
+export interface CommandAnswer {
+  readonly answer: 'accepted' | 'queued' | 'refused'
+  /** Why it was refused; null otherwise. */
+  readonly reason: string | null
+}
+
+export type LoopEvent =
+  | LoopCommand
+  | { readonly type: 'stream.opened' }
+  | { readonly type: 'effect.inDoubt'; readonly id: string }
+  | {
+      readonly type: `xstate.done.actor.tool.${number}`
+      readonly output: RunToolOutput
+      readonly actorId: string
+    }
+  | { readonly type: `xstate.error.actor.${string}`; readonly error: unknown; readonly actorId: string }
+
+type FinalState = 'done' | 'limitExceeded' | 'failed' | 'cancelled'
+
+/** Where the run is about to end, and why. */
+export interface LoopEnding {
+  readonly state: FinalState
+  /** From a closed set: `completed`, a limit's name, an error's code, `incomplete`, `cancelled`. */
+  readonly reason: string
+  readonly message: string
+}
+
+export interface LoopContext {
+  readonly settings: LoopSettings
+  readonly deadline: Pick<LoopInput, 'deadlineAt' | 'wallTimeMs'>
+  readonly mode: ContinuityMode
+  readonly kind: RequestKind
+  readonly turn: number
+  readonly attempt: number
+  /** Everything said so far, in the order in which the model sees it. */
+  readonly items: readonly AnyItem[]
+  /** How many of them the provider has by way of `responseId`. */
+  readonly knownItems: number
+  readonly responseId: string | null
+  readonly response: LoopResponse | null
+  readonly error: RespondError | null
+  readonly calls: readonly LoopCall[]
+  readonly steers: readonly string[]
+  readonly toolCalls: number
+  readonly toolCallsByTool: Readonly<Record<string, number>>
+  /** The latest calls with their results, by hash of both. */
+  readonly recentResults: readonly string[]
+  readonly repairs: number
+  readonly usage: TokenUsage
+  readonly ending: LoopEnding | null
+}
+
+export interface LoopOutput extends LoopEnding {
+  readonly text: string
+  readonly output: unknown
+  readonly turns: number
+  readonly usage: TokenUsage
+  readonly reasoning: readonly AnyItem[]
+  readonly unansweredCalls: readonly string[]
+}
+
+/** What the chart tells besides its state. */
+export type LoopEmitted =
+  | {
+      readonly type: 'retry_scheduled'
+      readonly cause: string
+      readonly attempt: number
+      readonly retryAt: number
+    }
+  | { readonly type: 'continuity_switched'; readonly cause: string }
+  | {
+      readonly type: 'limit_reached'
+      readonly limit: LimitName
+      readonly used: number
+      readonly allowed: number
+    }
+  | { readonly type: 'batch_planned'; readonly slots: readonly number[] }
+  | { readonly type: 'approval_requested'; readonly callId: string }
+  | { readonly type: 'history_compacted'; readonly before: number; readonly after: number }
+  | {
+      readonly type: 'call_settled'
+      readonly callId: string
+      readonly name: string
+      readonly answer: CallAnswer
+    }

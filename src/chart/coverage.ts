@@ -1,0 +1,70 @@
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition, InspectionEvent } from 'xstate'
+
+import { listTransitions, transitionKey, type ChartTransition } from './list-transitions.ts'
+
+/** Which transitions of a chart were taken by the runs that were watched. */
+export interface Coverage {
+  /** For `createActor(machine, { inspect })` and `createFold(machine, { inspect })`; any number of runs. */
+  readonly inspect: (event: InspectionEvent) => void
+  /** How often each transition was taken, by its key. */
+  taken(): ReadonlyMap<string, number>
+  /** Those that no run took, eventless and initial ones included. */
+  missing(): readonly ChartTransition[]
+}
+
+/**
+ * Watches runs of one chart. Each guarded branch is a transition of its own, so a branch that is never true is missed
+ * by name.
+ */
+export function createCoverage(machine: AnyStateMachine): Coverage {
+  const all = listTransitions(machine)
+  const counts = new Map<string, number>()
+  const count = (key: string): void => {
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  const taken = (): ReadonlyMap<string, number> => {
+    const started = new Map(counts)
+    // Entering the chart itself is no microstep, but no run is without it.
+    if (counts.size > 0) enterInitial(machine.root, (key) => started.set(key, (started.get(key) ?? 0) + 1))
+    return started
+  }
+  return {
+    inspect(event) {
+      // The field with the transitions is XState's own and has no promise of staying: it is read here and nowhere else.
+      if (event.type !== '@xstate.microstep') return
+      const { _transitions: transitions } = event
+      for (const transition of transitions) {
+        if (transition.source.machine.id !== machine.id) continue
+        count(keyOf(transition))
+        for (const target of transition.target ?? []) enterInitial(target, count)
+      }
+    },
+    taken,
+    missing() {
+      const seen = taken()
+      return all.filter(({ key }) => !seen.has(key))
+    },
+  }
+}
+
+/** What a report says of a transition. */
+export function describeTransition({ source, event, index, guard, targets }: ChartTransition): string {
+  const from = source === '' ? '(chart)' : source
+  const to = targets.length === 0 ? '(stays)' : targets.join(', ')
+  return `${from} --${event}[${index}]${guard === null ? '' : ` if ${guard}`}--> ${to}`
+}
+
+function keyOf(transition: AnyTransitionDefinition): string {
+  const { source, eventType } = transition
+  const isEventless = eventType === ''
+  const siblings = isEventless ? source.always : source.transitions.get(eventType)
+  const index = siblings?.indexOf(transition) ?? -1
+  return transitionKey(source, isEventless ? 'always' : eventType, index)
+}
+
+// A compound state is entered by its initial transition, which XState does not list among those taken.
+function enterInitial(node: AnyStateNode, count: (key: string) => void): void {
+  if (node.type !== 'compound') return
+  count(transitionKey(node, 'initial', 0))
+  for (const target of node.initial.target) enterInitial(target, count)
+}

@@ -1,0 +1,157 @@
+import type { LoopInput, LoopLimits, LoopSettings } from '../../machines/loop.types.ts'
+import type { LoopScenario } from './loop-cases.ts'
+import { asks, but, CUT_SHORT, declines, failure, says, WRONG_FORMAT } from './response-cases.ts'
+
+const LIMITS: LoopLimits = { turns: 4, toolCalls: 20, tokens: null, noProgress: 9, callsPerResponse: 8 }
+
+const SETTINGS: LoopSettings = {
+  limits: LIMITS,
+  onLimit: 'stop',
+  onIncomplete: 'stop',
+  mode: 'previous_response_id',
+  maySwitchMode: false,
+  toolExecution: 'sequential',
+  maxConcurrency: 1,
+  retriesMax: 2,
+  repairsMax: 0,
+  followUpMessage: null,
+  continueMessage: 'go on',
+  compactAtTokens: null,
+}
+
+const RETRY = { retryAt: 1_700_000_060_000 }
+const RATE_LIMITED = failure('rate_limited', RETRY)
+const FATAL = failure('invalid_request')
+const UNSURE = { readOnly: false, idempotent: false, conflicts: [] }
+const REFUSED = { outcome: 'unknown_tool', message: 'there is no such tool' } as const
+
+/** Runs with different settings which together take every transition of the chart. */
+export const LOOP_SCENARIOS: readonly [LoopScenario, ...LoopScenario[]] = [
+  scenario('one call after another', {
+    responses: [says, declines, asks({})],
+    failures: [RATE_LIMITED, FATAL],
+    cutIns: ['cancel', 'steer', 'deadline', 'bug', 'crash', 'stranger'],
+    settings: { retriesMax: 1 },
+  }),
+  scenario('calls that need a yes', {
+    responses: [says, asks({ needsApproval: true }, {}, { needsApproval: true })],
+    cutIns: ['cancel', 'stranger'],
+    settings: { followUpMessage: 'here is what they gave' },
+  }),
+  scenario('a crash while a call waits for its yes', {
+    responses: [asks({}, { needsApproval: true })],
+    cutIns: ['cancel', 'steer', 'crash'],
+  }),
+  scenario('two calls in a row that need a yes', {
+    responses: [asks({ needsApproval: true }, { needsApproval: true })],
+    cutIns: ['deadline'],
+    settings: { mode: 'stateless' },
+  }),
+  scenario('calls of every disposition', {
+    responses: [
+      asks({}, { disposition: 'duplicate', callIdOf: 0 }, { disposition: 'truncated' }),
+      asks({ disposition: 'bad_arguments' }, { tool: null, refusal: REFUSED, needsApproval: true }, {}),
+      asks({ maxCalls: 1 }, { maxCalls: 1 }, {}, {}),
+      asks({ disposition: 'duplicate' }),
+    ],
+    turnsExplored: 2,
+    limits: { callsPerResponse: 3 },
+  }),
+  scenario('batches', {
+    responses: [
+      asks({ readOnly: true }, { idempotent: true, conflicts: ['disk'] }, { ...UNSURE, conflicts: ['disk'] }),
+      asks({ readOnly: true }, { readOnly: true }, { readOnly: true }, UNSURE),
+    ],
+    cutIns: ['cancel', 'bug'],
+    settings: { toolExecution: 'parallel', maxConcurrency: 2 },
+  }),
+  scenario('batches that are cut off', {
+    responses: [
+      asks(UNSURE, { ...UNSURE, conflicts: ['net'] }),
+      asks({ readOnly: true, conflicts: [] }, UNSURE, { ...UNSURE, needsApproval: true }),
+    ],
+    cutIns: ['cancel', 'crash'],
+    settings: { toolExecution: 'parallel', maxConcurrency: 3 },
+  }),
+  scenario('requests that fail', {
+    responses: [says, asks({}, {}), but(asks({}), { responseId: null })],
+    failures: [RATE_LIMITED, failure('server_error', { ...RETRY, retriesMax: 1 }), FATAL],
+    turnsExplored: 2,
+  }),
+  scenario('people who speak while a conversation is made shorter', {
+    responses: [asks({})],
+    cutIns: ['steer', 'deadline'],
+    turnsExplored: 2,
+    settings: { compactAtTokens: 10, mode: 'stateless' },
+  }),
+  ...(['stop', 'wrap_up'] as const).flatMap((onLimit) => [
+    scenario(`a limit of turns, then ${onLimit}`, {
+      responses: [says, asks({ needsApproval: true }, {}), but(says, WRONG_FORMAT)],
+      failures: [RATE_LIMITED, FATAL],
+      limits: { turns: 1 },
+      cutIns: ['cancel', 'steer', 'deadline', 'crash'],
+      settings: { onLimit, retriesMax: 1 },
+    }),
+    scenario(`a limit of calls, then ${onLimit}`, {
+      responses: [says, asks({}), asks({ disposition: 'duplicate' }, {}, {})],
+      turnsExplored: 3,
+      limits: { toolCalls: 2, callsPerResponse: 2 },
+      settings: { onLimit },
+    }),
+    scenario(`a limit of tokens, then ${onLimit}`, {
+      responses: [asks({})],
+      turnsExplored: 3,
+      limits: { tokens: 15 },
+      settings: { onLimit },
+    }),
+    scenario(`a run in circles, then ${onLimit}`, {
+      responses: [asks({})],
+      turnsExplored: 3,
+      limits: { noProgress: 2, turns: 3, toolCalls: 3 },
+      cutIns: ['crash'],
+      settings: { onLimit },
+    }),
+  ]),
+  scenario('a response that was cut short', {
+    responses: [but(says, CUT_SHORT), but(asks({ disposition: 'truncated' }), CUT_SHORT)],
+  }),
+  scenario('a response that was cut short and may go on', {
+    responses: [but(says, CUT_SHORT), but(asks({ disposition: 'truncated' }), CUT_SHORT), says],
+    turnsExplored: 2,
+    cutIns: ['steer'],
+    settings: { onIncomplete: 'continue' },
+  }),
+  scenario('an answer of the wrong format', {
+    responses: [but(says, WRONG_FORMAT), asks({}), but(says, { output: { sum: 5 } })],
+    turnsExplored: 3,
+    cutIns: ['steer'],
+    settings: { repairsMax: 1 },
+  }),
+  scenario('a long conversation', {
+    responses: [says, asks({})],
+    turnsExplored: 2,
+    cutIns: ['cancel', 'bug', 'crash'],
+    settings: { compactAtTokens: 10 },
+  }),
+  scenario('a provider that forgets', {
+    responses: [says, asks({}), but(asks({}), { responseId: null })],
+    failures: [failure('previous_response_not_found', { isContinuity: true }), RATE_LIMITED],
+    turnsExplored: 2,
+    settings: { maySwitchMode: true },
+  }),
+]
+
+interface ScenarioChange extends Partial<Omit<LoopScenario, 'name' | 'input'>> {
+  readonly settings?: Partial<LoopSettings>
+  readonly limits?: Partial<LoopLimits>
+}
+
+function scenario(name: string, { settings, limits, ...change }: ScenarioChange): LoopScenario {
+  const input: LoopInput = {
+    items: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hello' }] }],
+    settings: { ...SETTINGS, ...settings, limits: { ...LIMITS, ...limits } },
+    deadlineAt: 1_700_000_600_000,
+    wallTimeMs: 600_000,
+  }
+  return { name, input, responses: [says], turnsExplored: 1, failures: [], cutIns: [], ...change }
+}

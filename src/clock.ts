@@ -1,0 +1,32 @@
+/**
+ * Where time comes from. Everything that waits takes one, so that a test can move time by hand.
+ */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Calls `fire` once when `atMs` is reached, at once when it has passed; the answer takes the timer back. */
+  readonly setTimer: (atMs: number, fire: () => void) => () => void
+}
+
+// setTimeout takes a longer wait for one of 1 ms.
+const WAIT_MS_MAX = 2 ** 31 - 1
+
+/** The clock of the machine. Its timers keep the process alive: a call that waits for its deadline is work. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimer(atMs, fire) {
+    const startMs = performance.now()
+    const waitMs = atMs - Date.now()
+    let timer: NodeJS.Timeout | undefined
+    // What is left is measured on the monotonic clock: setting the wall clock moves no timer.
+    const arm = (): void => {
+      const leftMs = waitMs - (performance.now() - startMs)
+      timer = setTimeout(
+        () => (leftMs > WAIT_MS_MAX ? arm() : fire()),
+        Math.max(0, Math.min(leftMs, WAIT_MS_MAX)),
+      )
+    }
+    arm()
+    return () => clearTimeout(timer)
+  },
+}
