@@ -1,0 +1,63 @@
+import type { CallRequest } from './admit-call.ts'
+import { appraiseCall, type CallFacts } from './appraise-call.ts'
+import { systemClock, type Clock } from '../clock.ts'
+import { encodeFailure, encodeValue, type ModelOutput, type OutputForm } from './encode-output.ts'
+import type { FailedOutcome } from './outcome-text.ts'
+import { createRegistry, type ClaimedCall, type FunctionDefinition } from './registry.ts'
+import { runCall, type CallResult, type RunCallOptions, type RunnableCall } from './run-call.ts'
+import type { AnyItem } from '../protocol/items.ts'
+import type { Tool } from './tool.ts'
+import type { ToolChoicePolicy } from './tool-choice-policy.ts'
+
+export interface BindOptions {
+  /** Which calls may run; all of them without it. */
+  readonly policy?: ToolChoicePolicy
+  readonly clock?: Clock
+}
+
+/** The tools of an agent as a loop uses them: what is declared, and what can be done with a call. */
+export interface BoundTools {
+  /** The same bytes in every request. */
+  readonly definitions: readonly FunctionDefinition[]
+  readonly names: readonly string[]
+  /** Never rejects, runs nothing. */
+  readonly appraise: (call: CallRequest) => Promise<CallFacts>
+  /** Never rejects. */
+  readonly run: (
+    call: CallRequest,
+    options: RunCallOptions & Pick<RunnableCall, 'key' | 'timeoutMs'>,
+  ) => Promise<CallResult>
+  /** The output for a call that has none of its own: it was denied, cut off, over a limit. */
+  readonly answerText: (outcome: FailedOutcome | 'ok', tool: string, detail: string | null) => string
+  readonly claim: (item: AnyItem) => ClaimedCall | null
+}
+
+const ANY_CALL: ToolChoicePolicy = { mode: 'auto', allowed: null }
+
+/** Puts tools together for a loop. Throws `tool_invalid` when they cannot be. */
+export function bindTools(
+  tools: readonly Tool[],
+  { policy = ANY_CALL, clock = systemClock }: BindOptions = {},
+): BoundTools {
+  const registry = createRegistry(tools)
+  return {
+    definitions: registry.definitions,
+    names: registry.names,
+    appraise: (call) => appraiseCall(registry, policy, call, { clock }),
+    run: ({ callId, name, arguments: text }, { key, timeoutMs, ...options }) =>
+      runCall({ registry, policy, clock }, { callId, name, arguments: text, key, timeoutMs }, options),
+    answerText: (outcome, tool, detail) => {
+      const encoding = registry.resolve(tool)?.outputEncoding ?? 'envelope'
+      const form: OutputForm = { tool: tool.slice(0, 64), encoding }
+      return outcome === 'ok'
+        ? textOf(encodeValue(form, '').output)
+        : encodeFailure(form, outcome, detail ?? '')
+    },
+    claim: registry.claim,
+  }
+}
+
+// Only content parts are no text, and an empty text is none.
+function textOf(output: ModelOutput): string {
+  return typeof output === 'string' ? output : ''
+}

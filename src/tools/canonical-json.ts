@@ -1,0 +1,16 @@
+import { isJsonObject, type Json } from '../protocol/json.ts'
+
+/**
+ * JSON text that is the same for the same value, whatever the order of its keys. Recursive: only for values
+ * whose depth was checked.
+ */
+export function canonicalJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map((entry: Json) => canonicalJson(entry)).join(',')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value)
+  const members: string[] = []
+  for (const key of Object.keys(value).toSorted()) {
+    const member = value[key]
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`)
+  }
+  return `{${members.join(',')}}`
+}

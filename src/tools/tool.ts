@@ -1,0 +1,165 @@
+import { LoopchartError } from '../errors.ts'
+import type { AnyItem } from '../protocol/items.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import { jsonSchemaChecker, standardChecker, type ArgumentChecker } from './check-arguments.ts'
+import { describeThrown } from './describe-thrown.ts'
+import { dropAddedNulls } from './drop-added-nulls.ts'
+import { joinFaults } from './join-faults.ts'
+import { requiredOf } from './schema-node.ts'
+import { isStandardSchema, jsonSchemaOf, type StandardSchema } from './standard-schema.ts'
+import { strictSchema } from './strict-schema.ts'
+import type { OutputEncoding, ToolContext, ToolOptions, ToolSettings } from './tool-settings.ts'
+import { checkToolOptions, checkToolSchema, freezeDeeply, need } from './tool-options.ts'
+
+/** A tool that has been checked. Frozen; made by `tool` only. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly aliases: readonly string[]
+  /** JSON Schema as declared to the model. */
+  readonly parameters: JsonObject
+  readonly strict: boolean
+  readonly readOnly: boolean
+  readonly idempotent: boolean
+  readonly timeoutMs: number
+  readonly maxCalls: number | null
+  readonly outputEncoding: OutputEncoding
+  readonly claims: readonly string[]
+  readonly claimArguments: (item: AnyItem) => JsonObject
+  /** Whether a call without argument text is one with `{}`: the schema requires no property. */
+  readonly isEmptyAllowed: boolean
+  /** Checks arguments; the answer is everything that can be asked about a call with them. Never rejects. */
+  readonly prepare: (value: JsonObject) => Promise<Preparation>
+}
+
+type Preparation =
+  | { readonly ok: true; readonly call: PreparedCall }
+  | { readonly ok: false; readonly message: string }
+
+/** One call whose arguments are checked. */
+export interface PreparedCall {
+  readonly needsApproval: () => boolean
+  /** Null: it conflicts with everything. */
+  readonly conflicts: () => readonly string[] | null
+  readonly execute: (context: ToolContext) => unknown
+}
+
+const TIMEOUT_MS_DEFAULT = 120_000
+
+/**
+ * Describes a function to the model and to the loop. `inputSchema` is zod 4, any other Standard Schema that
+ * gives JSON Schema, or raw JSON Schema; the arguments of `execute` have its type. Throws `tool_invalid` at
+ * once when something about it cannot work.
+ */
+export function tool<Output>(options: ToolOptions<Output, StandardSchema<Output>>): Tool
+export function tool(options: ToolOptions<JsonObject, JsonObject>): Tool
+export function tool<Output>(
+  options: ToolOptions<Output, StandardSchema<Output>> | ToolOptions<JsonObject, JsonObject>,
+): Tool {
+  checkToolOptions({ ...options })
+  if (hasStandardSchema(options)) {
+    const schema = options.inputSchema ?? options.parameters
+    return makeTool(options, readJsonSchema(options.name, schema), standardChecker(schema))
+  }
+  const schema = checkToolSchema(options.name, options.inputSchema ?? options.parameters)
+  return makeTool(options, schema, compileChecker(options.name, schema))
+}
+
+function hasStandardSchema<Output>(
+  options: ToolOptions<Output, StandardSchema<Output>> | ToolOptions<JsonObject, JsonObject>,
+): options is ToolOptions<Output, StandardSchema<Output>> {
+  return isStandardSchema(options.inputSchema ?? options.parameters)
+}
+
+function readJsonSchema(name: string, schema: StandardSchema): JsonObject {
+  const given = attempt(name, 'inputSchema cannot be written as JSON Schema', () => jsonSchemaOf(schema))
+  const { vendor } = schema['~standard']
+  need(name, given !== null, `inputSchema of ${vendor} gives no JSON Schema, use zod 4.2 or raw JSON Schema`)
+  // Every request repeats the declaration; the version is no use to a model.
+  const { $schema: _, ...rest } = checkToolSchema(name, given)
+  return freezeDeeply(rest)
+}
+
+function compileChecker(name: string, schema: JsonObject): ArgumentChecker<JsonObject> {
+  return attempt(name, 'inputSchema is not valid JSON Schema', () => jsonSchemaChecker(schema))
+}
+
+function attempt<Made>(name: string, complaint: string, make: () => Made): Made {
+  try {
+    return make()
+  } catch (cause) {
+    throw new LoopchartError('tool_invalid', `tool ${name}: ${complaint}: ${describeThrown(cause)}`, {
+      cause,
+    })
+  }
+}
+
+function makeTool<Arguments>(
+  settings: ToolSettings<Arguments>,
+  schema: JsonObject,
+  check: ArgumentChecker<Arguments>,
+): Tool {
+  const { name, strict = false } = settings
+  return Object.freeze({
+    name,
+    description: settings.description,
+    aliases: Object.freeze([...(settings.aliases ?? [])]),
+    parameters: strict ? strictly(name, schema) : schema,
+    strict,
+    readOnly: settings.readOnly ?? false,
+    idempotent: settings.idempotent ?? false,
+    timeoutMs: settings.timeoutMs ?? TIMEOUT_MS_DEFAULT,
+    maxCalls: settings.maxCalls ?? null,
+    outputEncoding: settings.outputEncoding ?? 'envelope',
+    claims: Object.freeze([...(settings.claims ?? [])]),
+    claimArguments: settings.claimArguments ?? (() => ({})),
+    isEmptyAllowed: requiredOf(schema).length === 0,
+    prepare: async (value: JsonObject): Promise<Preparation> => {
+      try {
+        const checked = await check(strict ? dropAddedNulls(schema, value) : value)
+        if (!checked.ok) return { ok: false, message: joinFaults(checked.faults) }
+        return { ok: true, call: prepareCall(settings, checked.value) }
+      } catch (error) {
+        return { ok: false, message: joinFaults([`they cannot be checked: ${describeThrown(error)}`]) }
+      }
+    },
+  })
+}
+
+function strictly(name: string, schema: JsonObject): JsonObject {
+  const strict = strictSchema(schema)
+  if (strict.ok) return freezeDeeply(strict.schema)
+  const reasons = joinFaults(strict.faults)
+  throw new LoopchartError('tool_invalid', `tool ${name}: inputSchema cannot be strict: ${reasons}`)
+}
+
+function prepareCall<Arguments>(settings: ToolSettings<Arguments>, args: Arguments): PreparedCall {
+  const { needsApproval = false, conflicts, readOnly = false } = settings
+  return {
+    needsApproval: () => {
+      if (typeof needsApproval === 'boolean') return needsApproval
+      try {
+        // Anything but a clear no is a yes, also the promise of an async function.
+        const answer: unknown = needsApproval(args)
+        return answer !== false
+      } catch {
+        return true
+      }
+    },
+    conflicts: () => {
+      if (conflicts === undefined) return readOnly ? [] : null
+      try {
+        return textsOrNull(typeof conflicts === 'function' ? conflicts(args) : conflicts)
+      } catch {
+        return null
+      }
+    },
+    execute: (context) => settings.execute(args, context),
+  }
+}
+
+function textsOrNull(value: unknown): readonly string[] | null {
+  if (!Array.isArray(value)) return null
+  const texts = value.filter((entry) => typeof entry === 'string')
+  return texts.length === value.length ? texts : null
+}
