@@ -1,8 +1,16 @@
 import { decodeFigures, firstFrameFigure, type Figure } from './decode.ts'
-import { importFigure, memoryFigure } from './processes.ts'
+import { loopFigures } from './loop.ts'
+import { importFigure, manyRunsFigure, memoryFigure } from './processes.ts'
 
 // `npm run bench`: every figure with its budget; exits 1 when one is over.
-const figures: Figure[] = [...decodeFigures(), firstFrameFigure(), memoryFigure(), importFigure()]
+const figures: Figure[] = [
+  ...decodeFigures(),
+  firstFrameFigure(),
+  ...(await loopFigures()),
+  memoryFigure(),
+  manyRunsFigure(),
+  importFigure(),
+]
 
 console.log('| figure | measured | budget | | |\n|---|---|---|---|---|')
 for (const { id, value, unit, budget, about } of figures) {

@@ -19,6 +19,20 @@ export function memoryFigure(): Figure {
   }
 }
 
+/** What 500 runs of 5 turns at once add to an idle process, their logs in memory included. */
+export function manyRunsFigure(): Figure {
+  const child = fileURLToPath(new URL('runs-child.ts', import.meta.url))
+  const printed = execFileSync(process.execPath, ['--expose-gc', child], { encoding: 'utf8' })
+  const { riseMiB } = JSON.parse(printed) as Record<string, number>
+  return {
+    id: 'runs_500_rss',
+    value: riseMiB ?? Number.NaN,
+    unit: 'MiB',
+    budget: 256,
+    about: '500 runs of 5 turns',
+  }
+}
+
 /** How long importing the decoder takes in a fresh process, on top of what Node itself needs. */
 export function importFigure(): Figure {
   const decoder = new URL('../dist/src/loop/record-response.js', import.meta.url).href

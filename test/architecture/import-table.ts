@@ -24,6 +24,7 @@ export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
   // Puts an agent together from the rooms that may not know each other.
   agent: { rooms: 'any' },
   index: { rooms: 'any' },
+  machine: { rooms: 'any' },
 }
 
 /** Rooms that every room may import, unless its own rule is closed or lists `typesOf`. */

@@ -1,26 +1,61 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
+const PAGES = [
+  'README.md',
+  'docs/architecture.md',
+  ...globSync('docs/guides/*.md', { cwd: fileURLToPath(root) }).sort(),
+]
+const EXAMPLES = globSync('examples/*.ts', { cwd: fileURLToPath(root) }).sort()
 
-function read(path: string): string {
-  return readFileSync(new URL(path, root), 'utf8')
-}
+const SNIPPETS = PAGES.flatMap((page) => listSnippets(page).map((snippet) => ({ page, ...snippet })))
 
-test('the code in the README is the example, and prints what the README says', () => {
-  const [, code, output] = /```ts\n([^]*?)```\n\n```\n([^]*?)```/u.exec(read('README.md')) ?? []
-  expect(code).toBe(read('examples/read-a-response.ts'))
-  expect(runExample('read-a-response.ts')).toBe(output)
+test.for(SNIPPETS)('$page has the code of a file ($name) and what it prints', ({ page, code, output }) => {
+  const file = EXAMPLES.find((path) => read(path) === code)
+  if (file === undefined) throw new Error(`${page} has code that is in no file of examples/:\n${code}`)
+  expect(runExample(file)).toBe(output)
 })
 
-function runExample(name: string): string {
+test('every example is shown on a page, under its name', () => {
+  for (const file of EXAMPLES) expect(SNIPPETS.map(({ code }) => code)).toContain(read(file))
+  const misnamed = SNIPPETS.filter(({ name, code }) => name !== null && read(name) !== code)
+  expect(misnamed.map(({ page, name }) => `${page}: ${name}`)).toEqual([])
+})
+
+test('the picture in the README is the chart', () => {
+  const [, picture] = /```mermaid\n([^]*?)```/u.exec(read('README.md')) ?? []
+  expect(picture?.trimEnd()).toBe(read('docs/loop.mmd').trimEnd())
+})
+
+interface Snippet {
+  /** The file that a comment before the code names; null: none does. */
+  readonly name: string | null
+  readonly code: string
+  /** What the block right after it says; nothing without one. */
+  readonly output: string
+}
+
+function listSnippets(page: string): readonly Snippet[] {
+  const blocks = /(?:<!-- (examples\/[\w-]+\.ts)\b[^>]*-->\n)?```ts\n([^]*?)```\n(?:\n```\n([^]*?)```\n)?/gu
+  return [...read(page).matchAll(blocks)].map(([, name = null, code = '', output = '']) => ({
+    name,
+    code,
+    output,
+  }))
+}
+
+function runExample(path: string): string {
   const hooks = new URL('test/resolve-source.ts', root).href
-  const file = fileURLToPath(new URL(`examples/${name}`, root))
-  return execFileSync(process.execPath, ['--import', hooks, file], {
+  return execFileSync(process.execPath, ['--import', hooks, fileURLToPath(new URL(path, root))], {
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1' },
   })
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(path, root), 'utf8')
 }

@@ -1,0 +1,201 @@
+// Puts an agent together from rooms that do not know each other: the loop names what it needs, tools fit it.
+import { systemClock, type Clock } from './clock.ts'
+import { LoopchartError } from './errors.ts'
+import { DEFAULT_LIMITS, type Agent, type RetryPolicy } from './loop/agent.ts'
+import { buildRequest } from './loop/build-request.ts'
+import { resolveContinuity, type Continuity } from './loop/continuity.ts'
+import type { Model } from './loop/model.ts'
+import { parseRequestOptions, type RequestOptions, type RequestOptionsInput } from './loop/request-options.ts'
+import { toolChoiceFor, toolChoicePolicy } from './loop/tool-choice.ts'
+import type { OutputCheck } from './loop/structured-output.ts'
+import type { ToolPort } from './loop/tool-port.ts'
+import { isJsonObject, type JsonObject } from './protocol/json.ts'
+import type { ValidationProfile } from './protocol/validation-profile.ts'
+import type { StreamLimits } from './stream/stream-limits.ts'
+import { bindTools } from './tools/bind-tools.ts'
+import { jsonSchemaChecker, standardChecker } from './tools/check-arguments.ts'
+import type { CallResult } from './tools/run-call.ts'
+import { isStandardSchema, jsonSchemaOf, type StandardSchema } from './tools/standard-schema.ts'
+import type { Tool } from './tools/tool.ts'
+
+export interface AgentLimits {
+  readonly turns?: number
+  readonly toolCalls?: number
+  readonly tokens?: number
+  /** How long a run may take. */
+  readonly ms?: number
+  /** How often the same call may give the same result. */
+  readonly noProgress?: number
+  readonly callsPerResponse?: number
+}
+
+export interface AgentOptions {
+  readonly model: Model
+  readonly instructions?: string
+  readonly tools?: readonly Tool[]
+  readonly limits?: AgentLimits
+  /** What to do at a limit: stop, or let the model have a last word. */
+  readonly onLimit?: 'stop' | 'wrap_up'
+  /** What to do with a response that the provider cut short. */
+  readonly onIncomplete?: 'stop' | 'continue'
+  readonly continuity?: Continuity
+  readonly toolExecution?: 'sequential' | 'parallel'
+  readonly maxConcurrency?: number
+  readonly retry?: Partial<RetryPolicy>
+  /** Said after tool outputs, for providers that refuse input without a user message. */
+  readonly followUpMessage?: string
+  readonly compaction?: { readonly atTokens: number; readonly compact: NonNullable<Agent['compact']> }
+  /** The format of the answer: `result.output` is then the parsed value. An answer that is not of it goes back once. */
+  readonly output?: OutputFormat
+  /** What goes into every request. */
+  readonly request?: RequestOptionsInput
+  readonly profile?: ValidationProfile
+  readonly streamLimits?: Partial<StreamLimits>
+  readonly clock?: Clock
+  /** From 0 up to 1; for waits. */
+  readonly random?: () => number
+}
+
+export interface OutputFormat {
+  /** 1 to 64 letters, digits, `_` or `-`. */
+  readonly name: string
+  readonly description?: string
+  /** A schema of a library that gives JSON Schema, such as zod 4, or raw JSON Schema. */
+  readonly schema: StandardSchema | JsonObject
+  readonly strict?: boolean
+}
+
+const RETRY: RetryPolicy = { times: 4, waitMs: 500, waitMaxMs: 30_000 }
+
+/** Describes an agent. Throws at once when it cannot work; nothing is sent before `run`. */
+export function agent(options: AgentOptions): Agent {
+  const {
+    model,
+    instructions = null,
+    tools = [],
+    clock = systemClock,
+    continuity = 'previous_response_id',
+  } = options
+  const toolExecution = options.toolExecution ?? 'sequential'
+  const names = tools.flatMap(({ name, aliases }) => [name, ...aliases])
+  const format = options.output === undefined ? null : formatOf(options.output)
+  const request = format === null ? (options.request ?? {}) : { ...options.request, format: format.declared }
+  const requestOptions = parseRequestOptions(request, { toolExecution, toolNames: names })
+  const toolPort = portOf(tools, requestOptions, clock)
+  const retry = { ...RETRY, ...options.retry }
+  const { mode, maySwitchMode } = resolveContinuity({
+    continuity,
+    store: requestOptions.store,
+    encryptedReasoning: requestOptions.encryptedReasoning,
+    canContinueById: model.canContinueById,
+  })
+  const plan = {
+    model: model.name,
+    instructions,
+    definitions: toolPort.definitions,
+    requestOptions,
+    answerText: toolPort.answerText,
+    stream: model.isStreamed,
+  }
+  return {
+    model,
+    tools: toolPort,
+    clock,
+    random: options.random ?? Math.random,
+    retry,
+    profile: options.profile ?? null,
+    streamLimits: options.streamLimits ?? {},
+    continuity,
+    wallTimeMs: positive('limits.ms', options.limits?.ms) ?? null,
+    buildRequest: (input) => buildRequest(plan, input),
+    checkOutput: format?.check ?? null,
+    compact: options.compaction?.compact ?? null,
+    settings: {
+      limits: limitsOf(options.limits ?? {}),
+      onLimit: options.onLimit ?? 'stop',
+      onIncomplete: options.onIncomplete ?? 'stop',
+      mode,
+      maySwitchMode,
+      toolExecution,
+      maxConcurrency: positive('maxConcurrency', options.maxConcurrency) ?? 4,
+      retriesMax: retry.times,
+      repairsMax: format === null ? 0 : 1,
+      followUpMessage: options.followUpMessage ?? null,
+      continueMessage: 'Continue where you stopped.',
+      compactAtTokens: options.compaction?.atTokens ?? null,
+    },
+  }
+}
+
+/** How the format is declared to the model, and how an answer is held against it. */
+function formatOf({ schema, ...rest }: OutputFormat): {
+  readonly declared: NonNullable<RequestOptionsInput['format']>
+  readonly check: OutputCheck
+} {
+  const isLibrary = isStandardSchema(schema)
+  const jsonSchema = isLibrary ? jsonSchemaOf(schema) : schema
+  if (!isJsonObject(jsonSchema)) {
+    throw new LoopchartError('agent_invalid', 'output.schema gives no JSON Schema')
+  }
+  const checker = isLibrary ? standardChecker(schema) : jsonSchemaChecker(jsonSchema)
+  const check: OutputCheck = async (value) => {
+    if (!isJsonObject(value)) return { output: null, fault: 'it must be an object' }
+    const checked = await checker(value)
+    return checked.ok
+      ? { output: checked.value, fault: null }
+      : { output: null, fault: checked.faults.join('; ') }
+  }
+  return { declared: { ...rest, schema: jsonSchema }, check }
+}
+
+function limitsOf(limits: AgentLimits): Agent['settings']['limits'] {
+  return {
+    turns: positive('limits.turns', limits.turns) ?? DEFAULT_LIMITS.turns,
+    toolCalls: whole('limits.toolCalls', limits.toolCalls) ?? DEFAULT_LIMITS.toolCalls,
+    tokens: positive('limits.tokens', limits.tokens) ?? DEFAULT_LIMITS.tokens,
+    noProgress: positive('limits.noProgress', limits.noProgress) ?? DEFAULT_LIMITS.noProgress,
+    callsPerResponse:
+      positive('limits.callsPerResponse', limits.callsPerResponse) ?? DEFAULT_LIMITS.callsPerResponse,
+  }
+}
+
+function positive(field: string, value: number | undefined): number | undefined {
+  if (whole(field, value) === 0) throw new LoopchartError('agent_invalid', `${field} must be at least 1`)
+  return value
+}
+
+function whole(field: string, value: number | undefined): number | undefined {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return value
+  throw new LoopchartError('agent_invalid', `${field} must be a whole number`)
+}
+
+/**
+ * Fits tools to what the loop needs. The choice of tools is enforced here too: a forced choice until it was followed,
+ * a list of allowed ones always.
+ */
+function portOf(
+  tools: readonly Tool[],
+  { toolChoice, stickyToolChoice }: RequestOptions,
+  clock: Clock,
+): ToolPort {
+  const policyWhen = (isChoiceSatisfied: boolean): ReturnType<typeof toolChoicePolicy> =>
+    toolChoicePolicy(toolChoiceFor(toolChoice, stickyToolChoice, { kind: 'follow_up', isChoiceSatisfied }))
+  const first = bindTools(tools, { clock, policy: policyWhen(false) })
+  const later = bindTools(tools, { clock, policy: policyWhen(true) })
+  return {
+    definitions: first.definitions.map((definition) => ({ ...definition })),
+    appraise: (call, isChoiceSatisfied) => (isChoiceSatisfied ? later : first).appraise(call),
+    answerText: first.answerText,
+    claim: first.claim,
+    run: async (call, { onOutput, key, timeoutMs, signal }) => {
+      const late = Promise.withResolvers<CallResult>()
+      const bound = call.facts.refusal?.outcome === 'not_allowed' ? first : later
+      const wasAborted = signal.aborted
+      const result = await bound.run(call, { key, timeoutMs, signal, onOutput, onLate: late.resolve })
+      if (result.outcome !== 'cancelled' || wasAborted) return result
+      // Whoever stops a run listens for what the tool really came to; for a while, and then no more.
+      const answered = await late.promise
+      return answered.outcome === 'ok' ? answered : result
+    },
+  }
+}

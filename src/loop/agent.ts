@@ -1,0 +1,52 @@
+import type {
+  CompactOutput,
+  ContinuityMode,
+  LoopLimits,
+  LoopSettings,
+  RespondInput,
+} from '../../machines/loop.types.ts'
+import type { AnyItem } from '../protocol/items.ts'
+import type { ValidationProfile } from '../protocol/validation-profile.ts'
+import type { Clock } from '../clock.ts'
+import type { StreamLimits } from '../stream/stream-limits.ts'
+import type { Model } from './model.ts'
+import type { OutputCheck } from './structured-output.ts'
+import type { ToolPort } from './tool-port.ts'
+
+export interface RetryPolicy {
+  /** How often one request may be sent again. */
+  readonly times: number
+  /** The first wait at most; it doubles with each attempt. */
+  readonly waitMs: number
+  readonly waitMaxMs: number
+}
+
+/** Everything a run needs besides its input: made once, used by any number of runs. */
+export interface Agent {
+  readonly model: Model
+  readonly tools: ToolPort
+  readonly clock: Clock
+  /** From 0 up to 1. */
+  readonly random: () => number
+  readonly retry: RetryPolicy
+  readonly profile: ValidationProfile | null
+  readonly streamLimits: Partial<StreamLimits>
+  readonly settings: LoopSettings
+  readonly continuity: ContinuityMode | 'auto'
+  /** How long a run may take; null: any time. */
+  readonly wallTimeMs: number | null
+  readonly buildRequest: (input: RespondInput) => {
+    readonly text: string
+    readonly warnings: readonly string[]
+  }
+  readonly checkOutput: OutputCheck | null
+  readonly compact: ((items: readonly AnyItem[], signal: AbortSignal) => Promise<CompactOutput>) | null
+}
+
+export const DEFAULT_LIMITS: LoopLimits = {
+  turns: 50,
+  toolCalls: 32,
+  tokens: null,
+  noProgress: 3,
+  callsPerResponse: 64,
+}

@@ -1,0 +1,233 @@
+import type { LoopContext, LoopInput } from '../../machines/loop.types.ts'
+import { loopMachine } from '../../machines/loop.machine.ts'
+import { can } from '../chart/can.ts'
+import type { LoopPathEvent } from '../chart/loop-events.ts'
+import { createFold, type FoldedStep, type LoopFold, type StartedEffect } from '../chart/pure-fold.ts'
+import type { LoopSnapshot } from '../chart/state-path.ts'
+import type { FrameStamp } from '../frames/frame-stamp.ts'
+import type { Frame } from '../frames/generated/frame.ts'
+import { makeFrame } from '../frames/make-frame.ts'
+import type { Decision, Journal } from '../journal/journal.ts'
+import type { Agent } from './agent.ts'
+import { compact } from './compact.ts'
+import { drain } from './drain.ts'
+import type { EffectIo } from './effect.ts'
+import { announceRequest, respond, type RespondValue } from './respond.ts'
+import { announceCall, runTool, type RunToolValue } from './run-tool.ts'
+import { endFrame, tellFrame } from './step-frames.ts'
+
+let sharedFold: LoopFold | null = null
+
+export interface DriveOptions {
+  readonly runId: string
+  readonly agent: Agent
+  readonly input: LoopInput
+  readonly journal: Journal
+  readonly stamp: FrameStamp
+  /** What the log says first. */
+  readonly started: Frame
+}
+
+/**
+ * Drives one run: takes a decision from the journal, folds it through the chart, commits what came of it, launches
+ * what the chart wants. Nothing is decided here.
+ */
+export class Driver {
+  readonly #options: DriveOptions
+  readonly #keys = new Map<string, string>()
+  readonly #calls = new Map<number, Promise<RunToolValue>>()
+  readonly #warned = new Set<string>()
+  readonly #fold: LoopFold
+  readonly #first: FoldedStep
+  #snapshot: LoopSnapshot
+
+  constructor(options: DriveOptions) {
+    this.#options = options
+    // One for all runs: it holds a scope, and nothing of a run.
+    sharedFold ??= createFold(loopMachine, { input: options.input })
+    this.#fold = sharedFold
+    this.#first = this.#fold.first(options.input)
+    this.#snapshot = this.#first.snapshot
+  }
+
+  get snapshot(): LoopSnapshot {
+    return this.#snapshot
+  }
+
+  /** Resolves when the chart is in a final state and the log has its last frame. */
+  async run(): Promise<void> {
+    const { journal, started } = this.#options
+    await this.#take([started], 'run_started', this.#first)
+    while (this.#snapshot.status === 'active') await this.#decide(await journal.next())
+    await journal.close()
+  }
+
+  async #decide(decision: Decision): Promise<void> {
+    this.#options.stamp.tick()
+    if (decision.kind === 'command') return this.#command(decision)
+    const id = this.#idOf(decision.key)
+    // The chart let go of it before it settled.
+    if (id === null) return
+    this.#keys.delete(id)
+    const event = eventOf(id, decision)
+    const step = this.#fold.next(this.#snapshot, event)
+    const frames = decision.kind === 'settled' ? this.#settledFrames(id, decision.value) : []
+    await this.#take(frames, event.type, step)
+  }
+
+  async #command({ command, reply }: Extract<Decision, { kind: 'command' }>): Promise<void> {
+    const { stamp } = this.#options
+    const answer = can(this.#snapshot, command)
+    const received = makeFrame(stamp, 'command_received', { command: { ...command }, answer: { ...answer } })
+    const step =
+      answer.answer === 'refused'
+        ? { snapshot: this.#snapshot, entered: [], started: [], stopped: [], told: [] }
+        : this.#fold.next(this.#snapshot, command)
+    await this.#take([received], command.type, step)
+    reply(answer)
+  }
+
+  /** One step: the frames of the decision, of what followed, of what is about to start; then it starts. */
+  async #take(decided: readonly Frame[], by: string, step: FoldedStep): Promise<void> {
+    const { stamp, journal, agent } = this.#options
+    this.#snapshot = step.snapshot
+    const { context } = step.snapshot
+    const frames: Frame[] = [...decided]
+    for (const { state, turn } of step.entered)
+      frames.push(makeFrame(stamp, 'state_entered', { state, by, turn }))
+    for (const told of step.told) frames.push(tellFrame(stamp, agent.tools, told, context))
+    const ended = step.stopped.flatMap((id) => this.#forget(id))
+    const launches: (() => void)[] = []
+    for (const effect of step.started) this.#prepare(effect, context, frames, launches)
+    if (step.snapshot.status !== 'active') frames.push(endFrame(stamp, step.snapshot))
+    await journal.commit(frames)
+    for (const key of ended) journal.abort(key)
+    for (const launch of launches) launch()
+  }
+
+  #forget(id: string): readonly string[] {
+    const key = this.#keys.get(id)
+    this.#keys.delete(id)
+    return key === undefined ? [] : [key]
+  }
+
+  #prepare(started: StartedEffect, context: LoopContext, frames: Frame[], launches: (() => void)[]): void {
+    const { runId, journal, stamp, agent } = this.#options
+    const { id } = started
+    const attempt = started.effect === 'runTool' ? started.input.attempt : context.attempt
+    const key = `${runId}/${context.turn}/${id}/${attempt}`
+    this.#keys.set(id, key)
+    const launch = (effect: (io: EffectIo) => Promise<unknown>): void => {
+      launches.push(() => journal.start(key, (signal) => effect(this.#io(id, key, signal))))
+    }
+    switch (started.effect) {
+      case 'timer': {
+        const { at } = started.input
+        if (at !== null) launches.push(() => journal.timer(key, at))
+        break
+      }
+      case 'respond': {
+        const announced = announceRequest(agent, started.input)
+        if (announced.ok) {
+          frames.push(...this.#warnings(announced.warnings), makeFrame(stamp, 'request_sent', announced.sent))
+        }
+        launch((io) => respond(agent, started.input, announced, io))
+        break
+      }
+      case 'runTool':
+        frames.push(makeFrame(stamp, 'tool_started', announceCall(started.input)))
+        launch((io) => {
+          const running = runTool(agent, started.input, io)
+          this.#calls.set(started.input.call.slot, running)
+          return running
+        })
+        break
+      case 'compact':
+        launch(({ signal }) => compact(agent, started.input.items, signal))
+        break
+      case 'drain':
+        launch(() => drain(agent.clock, this.#calls, started.input.slots))
+    }
+  }
+
+  /** Each warning once: a request that carries the whole conversation has the same ones every time. */
+  #warnings(causes: readonly string[]): readonly Frame[] {
+    const fresh = causes.filter((cause) => !this.#warned.has(cause))
+    for (const cause of fresh) this.#warned.add(cause)
+    return fresh.map((cause) => makeFrame(this.#options.stamp, 'warning', { cause, figures: {} }))
+  }
+
+  #io(id: string, key: string, signal: AbortSignal): EffectIo {
+    const { runId, stamp, journal } = this.#options
+    const isCurrent = (): boolean => this.#keys.get(id) === key
+    return {
+      runId,
+      signal,
+      stamp,
+      isWanted: isCurrent,
+      observe: (frame) => {
+        if (isCurrent()) journal.observe(frame)
+      },
+      opened: () => {
+        if (isCurrent()) this.#observeOpened()
+      },
+    }
+  }
+
+  /** Folded live and not a decision: it may change the leaf inside `responding` and nothing else. */
+  #observeOpened(): void {
+    const { stamp, journal } = this.#options
+    const event: LoopPathEvent = { type: 'stream.opened' }
+    const { snapshot, entered, started, stopped, told } = this.#fold.next(this.#snapshot, event)
+    const hasDecided = started.length + stopped.length + told.length > 0
+    if (hasDecided || snapshot.context !== this.#snapshot.context) {
+      throw new Error('an observation may not decide anything')
+    }
+    this.#snapshot = snapshot
+    for (const { state, turn } of entered) {
+      journal.observe(makeFrame(stamp, 'state_entered', { state, by: event.type, turn }))
+    }
+  }
+
+  #settledFrames(id: string, value: unknown): readonly Frame[] {
+    const { stamp } = this.#options
+    const { turn, attempt } = this.#snapshot.context
+    if (isRespondValue(id, value)) {
+      return [makeFrame(stamp, 'response_settled', { turn, attempt, ...value.settled })]
+    }
+    if (!isRunToolValue(id, value)) return []
+    return [makeFrame(stamp, value.outcome === 'ok' ? 'tool_ended' : 'tool_failed', value.ended)]
+  }
+
+  #idOf(key: string): string | null {
+    for (const [id, known] of this.#keys) if (known === key) return id
+    return null
+  }
+}
+
+// A journal gives back what an effect of this file settled with: its shape is that effect's.
+function isRespondValue(id: string, value: unknown): value is RespondValue {
+  return id === 'respond' && value !== null
+}
+
+function isRunToolValue(id: string, value: unknown): value is RunToolValue {
+  return id.startsWith('tool.') && value !== null
+}
+
+function eventOf(id: string, decision: Exclude<Decision, { kind: 'command' }>): LoopPathEvent {
+  switch (decision.kind) {
+    case 'settled': {
+      const event: unknown = { type: `xstate.done.actor.${id}`, output: decision.value, actorId: id }
+      if (!isPathEvent(event)) throw new TypeError('an effect settled without a name')
+      return event
+    }
+    case 'inDoubt':
+      return { type: 'effect.inDoubt', id }
+    case 'bug':
+      return { type: `xstate.error.actor.${id}`, error: decision.error, actorId: id }
+  }
+}
+
+function isPathEvent(event: unknown): event is LoopPathEvent {
+  return typeof event === 'object' && event !== null && 'type' in event
+}

@@ -1,0 +1,15 @@
+import type { FrameStamp } from '../frames/frame-stamp.ts'
+import type { Frame } from '../frames/generated/frame.ts'
+
+/** What an effect may do while it works, beside settling. */
+export interface EffectIo {
+  readonly runId: string
+  readonly signal: AbortSignal
+  readonly stamp: FrameStamp
+  /** Whether anybody still listens. Asked before a frame is made: one that is made and not taken leaves a gap. */
+  readonly isWanted: () => boolean
+  /** Takes what was seen into the log. */
+  readonly observe: (frame: Frame) => void
+  /** The first event of a response is in. */
+  readonly opened: () => void
+}

@@ -1,0 +1,43 @@
+import type { ProviderError } from '../protocol/provider-error.ts'
+
+/** What a provider says before the body. */
+export interface ResponseHead {
+  readonly status: number
+  readonly requestId: string | null
+  readonly contentType: string | null
+}
+
+export interface ModelRequest {
+  /** The exact text to send. */
+  readonly body: string
+  /** The same for every attempt at one request. */
+  readonly idempotencyKey: string
+  readonly signal: AbortSignal
+  readonly onHead: (head: ResponseHead) => void
+  /** Takes the next bytes of the body; false: read no further and drop the connection. */
+  readonly onChunk: (chunk: Uint8Array) => boolean
+}
+
+/** Why a request came to nothing before, or beside, its body. */
+export interface SendFault {
+  readonly code: string
+  readonly message: string
+  /** What the provider itself said, when it said something. */
+  readonly provider: ProviderError | null
+  readonly isRetryable: boolean
+  /** When the provider asked to be tried again, in milliseconds of the wall clock; null: it did not say. */
+  readonly retryAt: number | null
+}
+
+/** Sends one request and reports its response. Resolves with null when the body ended; it never rejects. */
+export type SendRequest = (request: ModelRequest) => Promise<SendFault | null>
+
+/** A model behind an Open Responses endpoint. */
+export interface Model {
+  readonly name: string
+  readonly endpoint: string
+  readonly isStreamed: boolean
+  /** Whether it keeps responses and continues by `previous_response_id`; null: not known. */
+  readonly canContinueById: boolean | null
+  readonly send: SendRequest
+}

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+
+import type { AnyItem } from '../protocol/items.ts'
+import { isWithin, quoted, type Warn } from './input-parts.ts'
+
+/** An item on its way into a request. */
+export interface PairedItem {
+  readonly item: AnyItem
+  /** The call id to send; empty for items that have none. */
+  readonly callId: string
+}
+
+/**
+ * A whole conversation in which every call has exactly one output after it, as providers demand. A call that came
+ * twice in one response goes once, with its first output; an output without a call is left out; a call that nobody
+ * answered is answered, behind the other outputs of its response, with an outcome that is unknown. Ids that were
+ * used again in a later response are told apart. What was sent once is sent the same when more is appended.
+ */
+export function pairCalls(items: readonly AnyItem[], warn: Warn): readonly PairedItem[] {
+  const groups = groupsOf(items)
+  const { answers, callIds } = matchAnswers(items, groups)
+  const paired: PairedItem[] = []
+  let unanswered: AnyItem[] = []
+  let group = 0
+  const answerRest = (): void => {
+    paired.push(...unanswered.map((item) => ({ item, callId: callIdOf(item) })))
+    unanswered = []
+  }
+  for (const [index, item] of items.entries()) {
+    const at = groups[index] ?? 0
+    if (at !== group) answerRest()
+    group = at
+    const callId = callIds.get(index)
+    if (!isCallOrOutput(item)) {
+      paired.push({ item, callId: '' })
+    } else if (callId === undefined) {
+      warn(`a ${item.type} with the call_id ${quoted(callIdOf(item))} has no partner and was left out`)
+    } else {
+      paired.push({ item, callId })
+      if (answers.get(index) === null) unanswered.push(unknownOutput(item, callId))
+    }
+  }
+  answerRest()
+  return paired
+}
+
+/** Outputs for calls that the provider already has: the first one for each call id, under that id. */
+export function firstOutputs(items: readonly AnyItem[], warn: Warn): readonly PairedItem[] {
+  const answered = new Set<string>()
+  return items.flatMap((item) => {
+    if (!isCallOrOutput(item)) return [{ item, callId: '' }]
+    const callId = callIdOf(item)
+    if (item.type === 'function_call_output' && answered.has(callId)) {
+      warn(`a second output for the call_id ${quoted(callId)} was left out`)
+      return []
+    }
+    if (item.type === 'function_call_output') answered.add(callId)
+    if (!isSendable(callId)) warn(`the call_id ${quoted(callId)} cannot be sent and was replaced`)
+    return [{ item, callId: callIdToSend(callId, 0) }]
+  })
+}
+
+/** Numbers the items by response: what a model put out, and the outputs that answer it, have one number. */
+function groupsOf(items: readonly AnyItem[]): readonly number[] {
+  let group = 0
+  let isAnswered = false
+  return items.map((item) => {
+    const isOutput = item.type === 'function_call_output'
+    if (!isOutput && (isAnswered || isFromCaller(item))) group += 1
+    isAnswered = isOutput
+    return group
+  })
+}
+
+function isFromCaller({ type, role }: AnyItem): boolean {
+  return type === 'message' && role !== 'assistant'
+}
+
+interface Matches {
+  /** By the place of each call that goes: the place of its output, or null. */
+  readonly answers: ReadonlyMap<number, number | null>
+  /** By the place of each call and output that goes: the id to send. */
+  readonly callIds: ReadonlyMap<number, string>
+}
+
+function matchAnswers(items: readonly AnyItem[], groups: readonly number[]): Matches {
+  const answers = new Map<number, number | null>()
+  const callIds = new Map<number, string>()
+  const open = new Map<string, { readonly index: number; readonly group: number; readonly sent: string }>()
+  const uses = new Map<string, number>()
+  for (const [index, item] of items.entries()) {
+    const callId = callIdOf(item)
+    const call = open.get(callId)
+    const group = groups[index] ?? 0
+    if (item.type === 'function_call' && call?.group !== group) {
+      const use = uses.get(callId) ?? 0
+      const sent = callIdToSend(callId, use)
+      uses.set(callId, use + 1)
+      open.set(callId, { index, group, sent })
+      answers.set(index, null)
+      callIds.set(index, sent)
+    } else if (item.type === 'function_call_output' && call !== undefined) {
+      open.delete(callId)
+      answers.set(call.index, index)
+      callIds.set(index, call.sent)
+    }
+  }
+  return { answers, callIds }
+}
+
+function unknownOutput(call: AnyItem, callId: string): AnyItem {
+  const tool = call['name'] ?? null
+  return {
+    type: 'function_call_output',
+    call_id: callId,
+    output: null,
+    outcome: 'outcome_unknown',
+    tool,
+    detail: null,
+  }
+}
+
+function isCallOrOutput({ type }: AnyItem): boolean {
+  return type === 'function_call' || type === 'function_call_output'
+}
+
+function callIdOf(item: AnyItem): string {
+  return typeof item['call_id'] === 'string' ? item['call_id'] : ''
+}
+
+// Open Responses, FunctionCallItemParam.
+function isSendable(callId: string): boolean {
+  return callId !== '' && isWithin(callId, 64)
+}
+
+/** The id itself at its first use; otherwise, or when the protocol does not take it, one made from it. */
+function callIdToSend(callId: string, use: number): string {
+  if (use === 0 && isSendable(callId)) return callId
+  const hash = createHash('sha256')
+    .update(JSON.stringify([callId, use]))
+    .digest('hex')
+  return `call_${hash.slice(0, 32)}`
+}

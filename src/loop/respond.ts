@@ -1,0 +1,175 @@
+import type {
+  LoopResponse,
+  ProposedCall,
+  RespondError,
+  RespondInput,
+  RespondOutput,
+} from '../../machines/loop.types.ts'
+import { LoopchartError } from '../errors.ts'
+import type { Frame, RequestSentFrame, ResponseSettledFrame } from '../frames/generated/frame.ts'
+import { responseHeadersFrame, type FramePayload } from '../frames/make-frame.ts'
+import { outputText } from '../protocol/output-text.ts'
+import { tolerant } from '../protocol/tolerant.ts'
+import type { AssembledResponse } from '../stream/assemble-response.ts'
+import type { ResponseReader } from '../stream/response-reader.ts'
+import type { Agent } from './agent.ts'
+import type { EffectIo } from './effect.ts'
+import type { ResponseHead } from './model.ts'
+import { promoteItems } from './promote-items.ts'
+import { recordResponse } from './record-response.ts'
+import { retryOf } from './retry.ts'
+import { checkFormat } from './structured-output.ts'
+import { readUsage } from './usage.ts'
+
+/** What settles a request: for the chart, and for the log. */
+export type RespondValue = RespondOutput & {
+  readonly settled: Omit<FramePayload<ResponseSettledFrame>, 'turn' | 'attempt'>
+}
+
+/** The request as it will be sent, or why it cannot be. */
+export type Announcement =
+  | { readonly ok: true; readonly sent: FramePayload<RequestSentFrame>; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly error: RespondError }
+
+/** Puts the request together: pure, so that what the log says and what is sent are one text. */
+export function announceRequest(agent: Agent, input: RespondInput): Announcement {
+  try {
+    const { text, warnings } = agent.buildRequest(input)
+    const { turn, attempt, kind, mode: continuity } = input
+    const { endpoint, name: model } = agent.model
+    return { ok: true, sent: { turn, attempt, kind, continuity, endpoint, model, body: text }, warnings }
+  } catch (error) {
+    if (!(error instanceof LoopchartError)) throw error
+    const { code, message } = error
+    return { ok: false, error: { code, message, retryAt: null, retriesMax: null, isContinuity: false } }
+  }
+}
+
+const LET_GO: RespondError = {
+  code: 'cancelled',
+  message: 'the run let go of the request',
+  retryAt: null,
+  retriesMax: null,
+  isContinuity: false,
+}
+
+/** One model request and its response. Settles with a value, whatever happens. */
+export async function respond(
+  agent: Agent,
+  input: RespondInput,
+  announced: Announcement,
+  io: EffectIo,
+): Promise<RespondValue> {
+  if (!announced.ok) return failed(announced.error, null)
+  const { turn, attempt, mode } = input
+  let reader: ResponseReader | null = null
+  const read = (contentType: string | null): ResponseReader =>
+    (reader ??= openReader(agent, input, contentType, io))
+  const fault = await agent.model.send({
+    body: announced.sent.body,
+    // The same turn said in another way, after a switch of mode, is another request.
+    idempotencyKey: `${io.runId}/${turn}/${mode}`,
+    signal: io.signal,
+    onHead: (head) => {
+      if (!io.isWanted()) return
+      io.stamp.tick()
+      io.observe(headFrame(turn, attempt, head, io))
+      read(head.contentType)
+    },
+    onChunk: (chunk) => io.isWanted() && read(null).feed(chunk),
+  })
+  if (!io.isWanted()) return failed(LET_GO, null)
+  // A connection that broke inside the body is told by the body as well; what the provider said outranks that. One
+  // that broke after the response was whole took nothing away.
+  const assembled = fault === null || reader !== null ? read(null).end() : null
+  if (fault !== null && assembled?.error !== null) return failed(retryOf(agent, input, { fault }), assembled)
+  if (assembled === null) throw new Error('a response without a body was read')
+  if (assembled.error !== null) return failed(retryOf(agent, input, { stream: assembled.error }), assembled)
+  return {
+    ok: true,
+    response: await loopResponse(agent, input, assembled),
+    settled: settledPayload(assembled, null),
+  }
+}
+
+function openReader(
+  agent: Agent,
+  { turn, attempt }: RespondInput,
+  contentType: string | null,
+  io: EffectIo,
+): ResponseReader {
+  const isBody = contentType === null ? !agent.model.isStreamed : /\bjson\b/iu.test(contentType)
+  let isOpened = false
+  return recordResponse({
+    stamp: io.stamp,
+    turn,
+    attempt,
+    profile: agent.profile ?? tolerant,
+    shape: isBody ? 'body' : 'stream',
+    limits: agent.streamLimits,
+    onFrame: (frame: Frame) => {
+      io.observe(frame)
+      if (isOpened || frame.type !== 'provider_event') return
+      isOpened = true
+      io.opened()
+    },
+  })
+}
+
+function headFrame(turn: number, attempt: number, head: ResponseHead, io: EffectIo): Frame {
+  const { status, requestId, contentType } = head
+  return responseHeadersFrame(io.stamp, {
+    turn,
+    attempt,
+    status,
+    request_id: requestId,
+    content_type: contentType,
+  })
+}
+
+async function loopResponse(
+  agent: Agent,
+  { isChoiceSatisfied }: RespondInput,
+  assembled: AssembledResponse,
+): Promise<LoopResponse> {
+  const promoted = promoteItems(agent.tools, assembled)
+  const calls: ProposedCall[] = []
+  for (const call of promoted.calls) {
+    calls.push({ ...call, facts: await agent.tools.appraise(call, isChoiceSatisfied) })
+  }
+  const text = outputText(assembled.items)
+  const isAnswer = calls.length === 0 && assembled.status === 'completed'
+  const { output, fault } = isAnswer
+    ? await checkFormat(text, agent.checkOutput)
+    : { output: null, fault: null }
+  return {
+    responseId: assembled.responseId,
+    status: assembled.status === 'incomplete' ? 'incomplete' : 'completed',
+    incompleteReason: assembled.incompleteReason,
+    items: promoted.items,
+    calls,
+    text,
+    output: output ?? null,
+    formatFault: fault,
+    usage: readUsage(assembled.usage),
+  }
+}
+
+function failed(error: RespondError, assembled: AssembledResponse | null): RespondValue {
+  const { code, message } = error
+  const usage = readUsage(assembled?.usage ?? null)
+  return { ok: false, error, usage, settled: settledPayload(assembled, { code, message }) }
+}
+
+function settledPayload(
+  assembled: AssembledResponse | null,
+  error: { readonly code: string; readonly message: string } | null,
+): RespondValue['settled'] {
+  return {
+    response_id: assembled?.responseId ?? null,
+    status: error === null ? (assembled?.status ?? 'completed') : 'failed',
+    items: assembled?.items ?? [],
+    usage: assembled?.usage ?? null,
+    error,
+  }
+}

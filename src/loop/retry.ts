@@ -1,0 +1,70 @@
+import type { RespondError, RespondInput } from '../../machines/loop.types.ts'
+import type { ProviderError } from '../protocol/provider-error.ts'
+import type { StreamError } from '../stream/stream-error.ts'
+import type { Agent } from './agent.ts'
+import type { SendFault } from './model.ts'
+
+/** What to do about a request that failed, before it began or in its stream. */
+export type RequestFailure = { readonly fault: SendFault } | { readonly stream: StreamError }
+
+/** Says whether and when a failed request may be sent again; jitter is included, so that the chart needs no dice. */
+export function retryOf(agent: Agent, input: RespondInput, failure: RequestFailure): RespondError {
+  const { code, message, provider } = 'fault' in failure ? failure.fault : failure.stream
+  const isContinuity = input.previousResponseId !== null && isContinuityError(provider)
+  const { isRetryable, retriesMax, retryAt } =
+    'fault' in failure ? faultRetry(failure.fault) : streamRetry(failure.stream)
+  return {
+    code: provider?.code ?? code,
+    message,
+    retryAt: isRetryable ? (retryAt ?? agent.clock.now() + backoffMs(agent, input.attempt)) : null,
+    retriesMax,
+    isContinuity,
+  }
+}
+
+interface Retry {
+  readonly isRetryable: boolean
+  readonly retriesMax: number | null
+  readonly retryAt: number | null
+}
+
+function faultRetry({ isRetryable, retryAt }: SendFault): Retry {
+  return { isRetryable, retriesMax: null, retryAt }
+}
+
+const TRANSIENT: ReadonlySet<string> = new Set([
+  'server_error',
+  'model_error',
+  'rate_limit_exceeded',
+  'too_many_requests',
+  'overloaded',
+  'overloaded_error',
+  'service_unavailable',
+])
+
+function streamRetry({ code, provider }: StreamError): Retry {
+  switch (code) {
+    case 'stream_truncated':
+      return { isRetryable: true, retriesMax: null, retryAt: null }
+    // What the provider garbled once it may get right; twice is its way.
+    case 'malformed_event':
+    case 'protocol_violation':
+      return { isRetryable: true, retriesMax: 1, retryAt: null }
+    case 'event_too_large':
+    case 'response_too_large':
+      return { isRetryable: false, retriesMax: null, retryAt: null }
+    case 'response_failed': {
+      const isTransient = TRANSIENT.has(provider?.code ?? '') || TRANSIENT.has(provider?.type ?? '')
+      return { isRetryable: isTransient, retriesMax: null, retryAt: null }
+    }
+  }
+}
+
+/** Full jitter: anywhere between nothing and a wait that doubles with each attempt. */
+function backoffMs({ retry, random }: Agent, attempt: number): number {
+  return Math.floor(random() * Math.min(retry.waitMaxMs, retry.waitMs * 2 ** attempt))
+}
+
+function isContinuityError(provider: ProviderError | null): boolean {
+  return provider?.code === 'previous_response_not_found' || provider?.param === 'previous_response_id'
+}

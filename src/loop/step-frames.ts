@@ -1,0 +1,82 @@
+import type { LoopContext, LoopEmitted } from '../../machines/loop.types.ts'
+import type { FrameStamp } from '../frames/frame-stamp.ts'
+import type { Frame } from '../frames/generated/frame.ts'
+import { makeFrame } from '../frames/make-frame.ts'
+import type { LoopSnapshot } from '../chart/state-path.ts'
+import type { ToolPort } from './tool-port.ts'
+
+/** The frame for what the chart told. */
+export function tellFrame(
+  stamp: FrameStamp,
+  tools: ToolPort,
+  told: LoopEmitted,
+  context: LoopContext,
+): Frame {
+  switch (told.type) {
+    case 'retry_scheduled':
+      return makeFrame(stamp, told.type, {
+        cause: told.cause,
+        figures: { attempt: told.attempt, retry_at: told.retryAt },
+      })
+    case 'continuity_switched':
+      return makeFrame(stamp, told.type, { cause: told.cause, figures: { to: context.mode } })
+    case 'limit_reached':
+      return makeFrame(stamp, told.type, {
+        cause: told.limit,
+        figures: { used: told.used, allowed: told.allowed },
+      })
+    case 'batch_planned':
+      return makeFrame(stamp, told.type, {
+        cause: context.settings.toolExecution,
+        figures: { slots: told.slots },
+      })
+    case 'history_compacted':
+      return makeFrame(stamp, told.type, {
+        cause: 'tokens',
+        figures: { before: told.before, after: told.after },
+      })
+    case 'approval_requested': {
+      const call = context.calls.find(({ callId }) => callId === told.callId)
+      return makeFrame(stamp, told.type, {
+        call_id: told.callId,
+        arguments_hash: call?.facts.argumentsHash ?? '',
+        shown: `${call?.name ?? ''} ${call?.arguments ?? ''}`,
+      })
+    }
+    case 'call_settled':
+      return settledFrame(stamp, tools, told)
+  }
+}
+
+/** A call that did not run, or of which somebody said how it ended. */
+function settledFrame(
+  stamp: FrameStamp,
+  tools: ToolPort,
+  told: Extract<LoopEmitted, { type: 'call_settled' }>,
+): Frame {
+  const { outcome, output, detail } = told.answer
+  return makeFrame(stamp, outcome === 'ok' ? 'tool_ended' : 'tool_failed', {
+    call_id: told.callId,
+    outcome,
+    exit_code: null,
+    artifacts: [],
+    output: output ?? tools.answerText(outcome, told.name, detail),
+    duration_ms: 0,
+    error: outcome === 'ok' ? null : { code: outcome, message: detail ?? outcome },
+  })
+}
+
+/** The last frame of a run. */
+export function endFrame(stamp: FrameStamp, { output }: LoopSnapshot): Frame {
+  if (output === undefined) throw new Error('the chart ended without an output')
+  const { state, reason, text, usage, reasoning, unansweredCalls } = output
+  return makeFrame(stamp, 'run_ended', {
+    state,
+    reason,
+    text,
+    output: output.output,
+    reasoning,
+    usage: { ...usage },
+    unanswered_calls: unansweredCalls,
+  })
+}

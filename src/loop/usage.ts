@@ -1,0 +1,37 @@
+import type { TokenUsage } from '../../machines/loop.types.ts'
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+
+/**
+ * The tokens of one response under the names of Chat Completions, from usage under those names or under the
+ * protocol's own. Null when no count is there to be read; a single count that cannot be read is 0. The total is
+ * never less than its parts, because budgets are held against it.
+ */
+export function readUsage(raw: JsonObject | null): TokenUsage | null {
+  if (!isJsonObject(raw)) return null
+  const prompt = readCount(raw['input_tokens']) ?? readCount(raw['prompt_tokens'])
+  const completion = readCount(raw['output_tokens']) ?? readCount(raw['completion_tokens'])
+  const total = readCount(raw['total_tokens'])
+  if (prompt === null && completion === null && total === null) return null
+  const inputDetails = [raw['input_tokens_details'], raw['prompt_tokens_details']]
+  const outputDetails = [raw['output_tokens_details'], raw['completion_tokens_details']]
+  return {
+    prompt_tokens: prompt ?? 0,
+    completion_tokens: completion ?? 0,
+    total_tokens: Math.max(total ?? 0, (prompt ?? 0) + (completion ?? 0)),
+    cached: readDetail(inputDetails, 'cached_tokens'),
+    reasoning: readDetail(outputDetails, 'reasoning_tokens'),
+  }
+}
+
+function readDetail(places: readonly (Json | undefined)[], key: string): number {
+  for (const details of places) {
+    const count = isJsonObject(details) ? readCount(details[key]) : null
+    if (count !== null) return count
+  }
+  return 0
+}
+
+// Sums of safe integers stay finite; what JSON can spell beyond them would end as Infinity, which JSON cannot.
+function readCount(value: Json | undefined): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
