@@ -9,7 +9,7 @@ import { readFloor } from './floor.ts'
 import { median } from './measure.ts'
 import { cutEvery, deltaStream } from './streams.ts'
 
-const ROUNDS = 15
+const ROUNDS = 40
 const TURNS = 20
 const ARGUMENT_DELTAS = 50
 
@@ -73,13 +73,13 @@ function runFloor(streams: readonly (readonly Uint8Array[])[]): void {
   for (const chunks of streams) readFloor(chunks, () => undefined)
 }
 
-/** CPU microseconds of alternating runs, the first third for the compiler. */
+/** CPU microseconds of alternating runs. As many rounds again come before: a chart is much code to compile. */
 async function measure(
   rounds: number,
   runs: Readonly<Record<string, () => Promise<unknown> | void>>,
 ): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(runs).map((name) => [name, []]))
-  for (let round = -Math.ceil(rounds / 2); round < rounds; round += 1) {
+  for (let round = -rounds; round < rounds; round += 1) {
     for (const [name, work] of Object.entries(runs)) {
       const before = process.cpuUsage()
       await work()

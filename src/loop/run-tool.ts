@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 import type { RunToolInput, RunToolOutput } from '../../machines/loop.types.ts'
 import type { ToolEndedFrame, ToolStartedFrame } from '../frames/generated/frame.ts'
@@ -58,5 +58,5 @@ export async function runTool(
 }
 
 function hashOf(output: RunToolOutput['output']): string {
-  return createHash('sha256').update(JSON.stringify(output)).digest('base64url')
+  return hash('sha256', JSON.stringify(output), 'base64url')
 }

@@ -104,10 +104,8 @@ class LiveRun implements Run {
     return this.#journal.log.read(from)
   }
 
-  async *textStream(): AsyncGenerator<string, void, undefined> {
-    for await (const frame of this.#journal.log.read()) {
-      if (frame.type === 'output_text_delta') yield frame.delta
-    }
+  textStream(): AsyncIterable<string> {
+    return this.#journal.log.readText()
   }
 
   explain(): Explanation {

@@ -35,7 +35,7 @@ test('the package holds no source, no test and no fixture', async (context) => {
   expect(files.filter((path) => /(^|\/)(tests?|fixtures)(\/|$)|\.test\./.test(path))).toEqual([])
 })
 
-test('no file of the package imports ajv', async (context) => {
+test('only the tools of the package import ajv', async (context) => {
   const project = await installed(context)
   const code = listPacked(project).filter((path) => /^dist\/.*\.[cm]?[jt]s$/.test(path))
   expect(code.length).toBeGreaterThan(0)
@@ -44,7 +44,7 @@ test('no file of the package imports ajv', async (context) => {
       /^ajv(\/|$)/.test(specifier ?? ''),
     ),
   )
-  expect(importers).toEqual([])
+  expect(importers.filter((path) => !path.startsWith('dist/src/tools/'))).toEqual([])
 })
 
 test('a consumer that imports every subpath type-checks, declarations of the package included', async (context) => {
