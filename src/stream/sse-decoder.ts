@@ -104,7 +104,7 @@ class Decoder implements SseDecoder {
       this.#linesSinceEvent = 0
       return
     }
-    for (const byte of slice) if (byte === LF || byte === CR) this.#linesSinceEvent += 1
+    this.#linesSinceEvent += countOf(LF, slice) + countOf(CR, slice)
     if (this.#linesSinceEvent > LINES_PER_EVENT_MAX) this.#fail('event_too_large')
   }
 
@@ -142,6 +142,12 @@ class Decoder implements SseDecoder {
         ? streamError(code, `one event is larger than ${eventBytesMax} bytes or ${LINES_PER_EVENT_MAX} lines`)
         : streamError(code, `the response is larger than ${responseBytesMax} bytes`)
   }
+}
+
+function countOf(byte: number, bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) count += 1
+  return count
 }
 
 function endsEvent(bytes: Buffer): boolean {
