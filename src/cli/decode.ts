@@ -25,6 +25,9 @@ export interface DecodeOptions {
 
 /** Decodes a recorded response and prints it; resolves with the exit code. */
 export async function decode({ file, isJson, isStrict, output }: DecodeOptions): Promise<number> {
+  if (file === '-' && process.stdin.isTTY) {
+    throw new LoopchartError('usage', 'decode needs a recording: give its path, or pipe it in')
+  }
   const input = file === '-' ? process.stdin : createReadStream(file)
   const profile = isStrict ? await loadStrict() : tolerant
   const show = isJson ? formatFrame : describeFrame

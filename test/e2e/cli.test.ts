@@ -115,6 +115,18 @@ test('a name that a terminal would obey is shown escaped', () => {
   expect(err).toMatch(/^loopchart: cannot read a\\u001b\[31m b.*\n$/u)
 })
 
+test('on a terminal, decode without a file says what it needs instead of waiting', (context) => {
+  const program = `${process.execPath} src/cli/main.ts decode`
+  const { status, stdout, error } = spawnSync('script', ['-qec', program, '/dev/null'], {
+    cwd: root,
+    encoding: 'utf8',
+    timeout: 20_000,
+  })
+  if (error !== undefined) context.skip('no script command to make a terminal with')
+  expect(status).toBe(2)
+  expect(stdout).toContain('decode needs a recording: give its path, or pipe it in [usage]')
+})
+
 test('help and version go to stdout and are no error', () => {
   for (const args of [['--help'], ['decode', '--help'], ['--version'], []]) {
     const { code, out, err } = loopchart(args)

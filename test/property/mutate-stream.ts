@@ -14,7 +14,7 @@ export class Random {
     let mixed = this.#state
     mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % Math.max(1, limit)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % Math.max(1, Math.floor(limit))
   }
 
   pick<T>(values: readonly [T, ...T[]]): T {
@@ -108,7 +108,11 @@ function operate(bytes: Buffer, random: Random): Buffer {
   switch (random.below(6)) {
     case 4:
       // By the hundred: what is repeated must not cost more than it is long.
-      events.splice(other, 0, ...Array.from({ length: 1 + random.below(300) }, () => one))
+      events.splice(
+        other,
+        0,
+        ...Array.from({ length: 1 + random.below(Math.min(300, 100_000 / (one.length + 1))) }, () => one),
+      )
       break
     case 0:
       events.splice(at, 1)
