@@ -97,7 +97,6 @@ const RESULTS_PER_REPEAT = 8
 export function proposeCalls(context: LoopContext): readonly LoopCall[] {
   const byTool = { ...context.toolCallsByTool }
   const { callsPerResponse } = context.settings.limits
-  const earlier = context.items.slice(0, context.items.length - (context.response?.items.length ?? 0))
   return (context.response?.calls ?? []).map((call): LoopCall => {
     const settled = (outcome: CallAnswer['outcome'], detail: string | null = null): LoopCall => ({
       ...call,
@@ -109,7 +108,7 @@ export function proposeCalls(context: LoopContext): readonly LoopCall[] {
       return settled(call.disposition, 'the sources of the response disagree on them')
     }
     if (call.disposition !== 'ready') return settled(call.disposition)
-    const known = earlierAnswer(call, earlier)
+    const known = earlierAnswer(call, context)
     if (known !== null) return { ...call, status: 'settled', attempt: 0, answer: known }
     if (call.slot >= callsPerResponse)
       return settled('limit', `at most ${callsPerResponse} calls in one response`)
@@ -124,14 +123,22 @@ export function proposeCalls(context: LoopContext): readonly LoopCall[] {
 }
 
 /** What a call gets whose id an earlier response had already: the same answer for the same call, and it never runs. */
-function earlierAnswer(call: ProposedCall, earlier: readonly AnyItem[]): CallAnswer | null {
-  const same = earlier.filter((item) => callIdOf(item) === call.callId)
-  const made = same.find(({ type }) => type === 'function_call')
-  if (made === undefined) return null
-  const isRepeated = made['name'] === call.name && made['arguments'] === call.arguments
-  const output = same.find(({ type }) => type === 'function_call_output')?.['output']
-  const reused = isRepeated && typeof output === 'string' ? output : null
-  return { outcome: 'duplicate', output: reused, detail: null }
+function earlierAnswer(call: ProposedCall, { items, response }: LoopContext): CallAnswer | null {
+  const end = items.length - (response?.items.length ?? 0)
+  let made: AnyItem | null = null
+  // A plain loop: this is asked of every call, and the conversation is long.
+  for (let at = 0; at < end; at += 1) {
+    const item = items[at]
+    if (item === undefined || item['call_id'] !== call.callId) continue
+    if (item.type === 'function_call') made ??= item
+    else if (made !== null) return repeatedAnswer(call, made, item['output'])
+  }
+  return made === null ? null : repeatedAnswer(call, made, undefined)
+}
+
+function repeatedAnswer(call: ProposedCall, made: AnyItem, output: AnyItem[string]): CallAnswer {
+  const isSame = made['name'] === call.name && made['arguments'] === call.arguments
+  return { outcome: 'duplicate', output: isSame && typeof output === 'string' ? output : null, detail: null }
 }
 
 /** The first call that is not settled: output order is the order of decisions. */

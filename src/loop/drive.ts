@@ -165,9 +165,7 @@ export class Driver {
       signal,
       stamp,
       isWanted: isCurrent,
-      observe: (frame) => {
-        if (isCurrent()) journal.observe(frame)
-      },
+      observe: (frame) => journal.observe(frame),
       opened: () => {
         if (isCurrent()) this.#observeOpened()
       },
