@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import type { TestContext } from 'vitest'
 
 /** A part that a test may need and a machine may lack. */
-export type Part = 'chromium' | 'bubblewrap' | 'root' | 'registry' | 'build'
+export type Part = 'chromium' | 'bubblewrap' | 'root' | 'registry' | 'script' | 'build'
 
 /** What `need` asks about the machine; a test of `need` gives its own. */
 export interface Machine {
@@ -59,6 +59,11 @@ const PARTS: Readonly<Record<Part, PartFacts>> = {
         ['view', 'node', 'name', '--prefer-online', '--fetch-retries=0', '--fetch-timeout=15000'],
         REGISTRY_TIMEOUT_MS,
       ),
+  },
+  script: {
+    missing: 'there is no `script` command to make a terminal with',
+    remedy: 'install it with `apt-get install bsdutils`',
+    isPresent: () => isOnPath('script'),
   },
   build: {
     missing: 'dist/ is not built',

@@ -28,7 +28,8 @@ export async function decode({ file, isJson, isStrict, output }: DecodeOptions):
   if (file === '-' && process.stdin.isTTY) {
     throw new LoopchartError('usage', 'decode needs a recording: give its path, or pipe it in')
   }
-  const input = file === '-' ? process.stdin : createReadStream(file)
+  // By its number: as a stream object, an input that cannot be read looks like an empty one.
+  const input = file === '-' ? createReadStream('', { fd: 0 }) : createReadStream(file)
   const profile = isStrict ? await loadStrict() : tolerant
   const show = isJson ? formatFrame : describeFrame
   const response = await record(input, file, profile, (frame) => output.write(`${show(frame)}\n`), output)
@@ -46,15 +47,28 @@ async function record(
   // A recording has no times of its own: frames of the same bytes are the same each time.
   const stamp = new FrameStamp('decoded', () => 0)
   let reader: ResponseReader | null = null
+  let held: Buffer = NOTHING
   const open = (isBody: boolean): ResponseReader =>
     recordResponse({ stamp, turn: 0, attempt: 0, profile, shape: isBody ? 'body' : 'stream', onFrame })
   for await (const chunk of readAll(input, file)) {
-    // No line of an SSE stream that means anything starts with a brace or a bracket.
-    reader ??= open(/^\uFEFF?\s*[[{]/u.test(chunk.toString('utf8', 0, 64)))
-    if (!reader.feed(chunk)) break
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    // What a recording is shows at its first character: no line of a stream that means anything starts with these.
+    if (reader === null && held.length < HELD_MAX && isBlank(held)) continue
+    reader ??= open(/^\uFEFF?\s*[[{]/u.test(held.toString('utf8')))
+    if (!reader.feed(held)) break
+    held = NOTHING
     if (output.writableNeedDrain) await once(output, 'drain')
   }
-  return (reader ?? open(false)).end()
+  reader ??= open(false)
+  reader.feed(held)
+  return reader.end()
+}
+
+const NOTHING = Buffer.alloc(0)
+const HELD_MAX = 64 * 1024
+
+function isBlank(bytes: Buffer): boolean {
+  return /^\uFEFF?\s*$/u.test(bytes.toString('utf8'))
 }
 
 async function* readAll(input: Readable, file: string): AsyncGenerator<Buffer, void, undefined> {

@@ -1,6 +1,7 @@
 import type { AnyItem } from '../protocol/items.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { NoteAnomaly } from './anomaly.ts'
+import { hasTextArguments, isCutShort } from './call-item.ts'
 import type { TerminalMatch } from './match-terminal.ts'
 import { readText, type OpenItem } from './open-item.ts'
 import type { JsonComparer } from './same-json.ts'
@@ -102,7 +103,9 @@ function callAt(
   // An empty text in the terminal response is a gateway that leaves arguments out, not a second opinion.
   const isConfirmed = told === '' || confirmed === null || comparer.isSame(told, confirmed)
   if (!isConfirmed) note('arguments_differ', `stream and terminal response at output_index ${outputIndex}`)
-  const isText = hasTextArguments(streamed?.done ?? null) && hasTextArguments(terminal)
+  const isText =
+    streamed?.hasOddArguments !== true &&
+    [streamed?.added, streamed?.done, terminal].every((telling) => hasTextArguments(telling ?? null))
   if (!isText) note('arguments_not_text', `function_call at output_index ${outputIndex}`)
   const isRival =
     streamed?.hasRivalArguments === true || (streamed?.hasRivalArgumentsDone === true && confirmed === null)
@@ -124,23 +127,13 @@ function completeCall(item: AnyItem, { callId, name, arguments: args }: Assemble
   return missing.length === 0 ? item : { ...item, ...Object.fromEntries(missing) }
 }
 
-function hasTextArguments(item: AnyItem | null): boolean {
-  const value = item?.['arguments']
-  return value === undefined || value === null || typeof value === 'string'
-}
-
 function dispose(
   call: AssembledCall,
   { streamed, terminal }: Place,
   status: AssembledResponse['status'],
   earlier: ReadonlySet<string>,
 ): AssembledCall['disposition'] {
-  if (status !== 'completed' || isCutShort(streamed?.done ?? null) || isCutShort(terminal)) return 'truncated'
+  const whole = streamed?.done ?? streamed?.added ?? null
+  if (status !== 'completed' || isCutShort(whole) || isCutShort(terminal)) return 'truncated'
   return earlier.has(call.callId) ? 'duplicate' : call.disposition
-}
-
-// An item that says `in_progress` has been seen in responses that completed; any other word means it did not.
-function isCutShort(item: AnyItem | null): boolean {
-  const status = item?.['status'] ?? 'completed'
-  return status !== 'completed' && status !== 'in_progress'
 }

@@ -60,6 +60,17 @@ export class ItemTable {
     return found
   }
 
+  /**
+   * Whether it is certain which item an event means: its id is not that of another item, and where several share the
+   * index, it is that of one of them. Text in the wrong place is a blemish, arguments in the wrong place are not.
+   */
+  isCertain(event: JsonObject, found: OpenItem): boolean {
+    const id = readText(event, 'item_id')
+    const owner = id === null ? undefined : this.#byIdentity.get(identity(null, 'id', id))
+    if (owner !== undefined) return owner === found
+    return (this.#atIndex.get(found.outputIndex)?.count ?? 1) === 1
+  }
+
   /** The item of which a whole item at this index is another telling, going by its ids. */
   findSame(index: number | null, item: AnyItem): OpenItem | null {
     for (const key of identities(index, item.type, readText(item, 'call_id'), readText(item, 'id'))) {

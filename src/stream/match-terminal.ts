@@ -67,26 +67,48 @@ function pairBy(
   terminalOf: Map<OpenItem, AnyItem>,
   claimed: Set<number>,
 ): void {
-  const waiting = new Map<string, OpenItem[]>()
+  const waiting = new Map<string, Waiting>()
   for (const item of streamed) {
     if (terminalOf.has(item)) continue
     const key = sign({ type: item.type, callId: item.callId, id: item.itemId, outputIndex: item.outputIndex })
     if (key === null) continue
-    const queue = waiting.get(key)
-    if (queue === undefined) waiting.set(key, [item])
-    else queue.push(item)
+    const queues = waiting.get(key) ?? { named: new Queue(), unnamed: new Queue() }
+    waiting.set(key, queues)
+    ;(item.callId === null ? queues.unnamed : queues.named).add(item)
   }
   output.forEach((item, outputIndex) => {
     if (item === null || claimed.has(outputIndex)) return
     const callId = readText(item, 'call_id')
     const key = sign({ type: item.type, callId, id: readText(item, 'id'), outputIndex })
-    const queue = key === null ? undefined : waiting.get(key)
-    // Two calls with two ids are two calls, whatever else they share.
-    const at =
-      queue?.findIndex((known) => callId === null || known.callId === null || known.callId === callId) ?? -1
-    const [found] = at === -1 ? [] : (queue?.splice(at, 1) ?? [])
+    const queues = key === null ? undefined : waiting.get(key)
+    // Two calls with two ids are two calls, whatever else they share; equal ids were paired by that sign.
+    const found =
+      sign === callSign || callId === null
+        ? (queues?.named.take() ?? queues?.unnamed.take())
+        : queues?.unnamed.take()
     if (found === undefined) return
     terminalOf.set(found, item)
     claimed.add(outputIndex)
   })
+}
+
+interface Waiting {
+  readonly named: Queue
+  readonly unnamed: Queue
+}
+
+/** First in, first out, each in constant time: how many items there are is the provider's to say. */
+class Queue {
+  readonly #items: OpenItem[] = []
+  #head = 0
+
+  add(item: OpenItem): void {
+    this.#items.push(item)
+  }
+
+  take(): OpenItem | undefined {
+    const item = this.#items[this.#head]
+    if (item !== undefined) this.#head += 1
+    return item
+  }
 }

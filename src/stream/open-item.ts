@@ -26,6 +26,8 @@ export class OpenItem {
   hasRivalArguments = false
   /** Two `arguments.done` differ: it must not run, unless a higher source settles which was meant. */
   hasRivalArgumentsDone = false
+  /** Something that should have been argument text was not. */
+  hasOddArguments = false
   isIdChangeNoted = false
   itemId: string | null
   callId: string | null = null

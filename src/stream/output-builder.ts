@@ -1,6 +1,7 @@
 import type { AnyItem } from '../protocol/items.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import type { NoteAnomaly } from './anomaly.ts'
+import { hasTextArguments, isCutShort } from './call-item.ts'
 import { compareArguments, comparePart, compareWithDone, contradiction, partText } from './compare-sources.ts'
 import { ItemTable, readIndex } from './item-table.ts'
 import { readText, type OpenItem, type OpenPart, type PartType } from './open-item.ts'
@@ -24,7 +25,7 @@ export class OutputBuilder {
   readonly #note: NoteAnomaly
   readonly #fail: (error: StreamError) => void
   /** Shared with whoever compares the terminal response: the bound is one for the whole response. */
-  readonly comparer = new JsonComparer()
+  readonly comparer: JsonComparer
   readonly #table = new ItemTable()
   #count = 0
 
@@ -32,6 +33,8 @@ export class OutputBuilder {
     this.#limits = limits
     this.#note = note
     this.#fail = fail
+    // Enough to hold every source of the largest call against each other once.
+    this.comparer = new JsonComparer(6 * limits.argumentsBytesMax)
   }
 
   /** In order of arrival. */
@@ -81,19 +84,23 @@ export class OutputBuilder {
 
   argumentsDelta(event: JsonObject): void {
     const delta = event['delta']
-    if (typeof delta !== 'string') return
-    const call = this.#openCall(event)
+    const call = delta == null ? null : this.#openCall(event)
     if (call === null) return
+    if (typeof delta !== 'string') {
+      call.hasOddArguments = true
+      return
+    }
     if (call.argumentsDone !== null)
       this.#note('delta_after_done', `arguments at output_index ${call.outputIndex}`)
     else if (this.#fits(call.argumentDeltas.length + delta.length)) call.argumentDeltas.append(delta)
   }
 
   argumentsDone(event: JsonObject): void {
+    const call = event['arguments'] == null ? null : this.#openCall(event)
+    if (call === null) return
+    if (!hasTextArguments(event)) call.hasOddArguments = true
     const text = readText(event, 'arguments')
     if (text === null || !this.#fits(text.length)) return
-    const call = this.#openCall(event)
-    if (call === null) return
     compareArguments(call, text, 'arguments.done', this.comparer, this.#note)
     if (call.argumentsDone !== null && !this.comparer.isSame(call.argumentsDone, text)) {
       call.hasRivalArgumentsDone = true
@@ -163,8 +170,10 @@ export class OutputBuilder {
       return
     }
     this.#note('item_done_repeated', place(known))
+    if (known.type !== 'function_call' || known.hasRivalArguments) return
+    if (isCutShort(item)) known.hasRivalArguments = true
     const again = readText(item, 'arguments')
-    if (known.type !== 'function_call' || again === null || known.hasRivalArguments) return
+    if (again === null) return
     if (!this.comparer.isSame(known.streamedArguments(), again)) {
       known.hasRivalArguments = true
       this.#note('arguments_differ', `two output_item.done at output_index ${known.outputIndex}`)
@@ -188,6 +197,10 @@ export class OutputBuilder {
     const item = this.#openItem(event, 'function_call')
     if (item === null || item.type !== 'function_call') {
       if (item !== null) this.#violate(item, `arguments for an item of type ${item.type}`)
+      return null
+    }
+    if (!this.#table.isCertain(event, item)) {
+      this.#violate(item, 'arguments that may be those of another item')
       return null
     }
     if (!item.isClosed) return item

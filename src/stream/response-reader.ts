@@ -53,23 +53,35 @@ class StreamReader implements ResponseReader {
   }
 }
 
+const BODY_BYTES = 16 * 1024
+
 class BodyReader implements ResponseReader {
   readonly #pipeline: EventPipeline
-  readonly #chunks: Uint8Array[] = []
-  #bytesLeft: number
+  readonly #bytesMax: number
+  // One buffer that grows: a chunk may be a single byte, and its object many times that.
+  #bytes = Buffer.allocUnsafe(BODY_BYTES)
+  #length = 0
   #settled: AssembledResponse | null = null
 
   constructor(options: ReaderOptions) {
     this.#pipeline = new EventPipeline(options)
-    this.#bytesLeft = this.#pipeline.limits.responseBytesMax
+    this.#bytesMax = this.#pipeline.limits.responseBytesMax
   }
 
   feed(chunk: Uint8Array): boolean {
-    this.#bytesLeft -= chunk.length
-    // Copied: the caller may use its buffer again.
-    if (this.#bytesLeft >= 0) this.#chunks.push(Buffer.from(chunk))
-    else this.#chunks.length = 0
-    return this.#bytesLeft >= 0
+    const length = this.#length + chunk.length
+    if (length <= this.#bytesMax) {
+      if (length > this.#bytes.length) this.#grow(length)
+      this.#bytes.set(chunk, this.#length)
+    }
+    this.#length = length
+    return length <= this.#bytesMax
+  }
+
+  #grow(length: number): void {
+    const larger = Buffer.allocUnsafe(Math.max(length, Math.min(2 * this.#bytes.length, this.#bytesMax)))
+    this.#bytes.copy(larger, 0, 0, this.#length)
+    this.#bytes = larger
   }
 
   end(): AssembledResponse {
@@ -79,7 +91,7 @@ class BodyReader implements ResponseReader {
 
   #finish(): AssembledResponse {
     const { collector, limits } = this.#pipeline
-    if (this.#bytesLeft >= 0) this.#pipeline.body(Buffer.concat(this.#chunks))
+    if (this.#length <= this.#bytesMax) this.#pipeline.body(this.#bytes.subarray(0, this.#length))
     else {
       const message = `the response is larger than ${limits.responseBytesMax} bytes`
       collector.fail(streamError('response_too_large', message))

@@ -2,18 +2,22 @@ import { isJsonObject } from '../protocol/json.ts'
 import { isDeeperThan } from './json-depth.ts'
 
 const COMPARED_DEPTH_MAX = 128
-// Comparing parses both texts. A provider that repeats an event must not make that quadratic.
-const COMPARISONS_MAX = 64
 
-/** Compares argument texts as JSON, a bounded number of times; after that only equal text is the same. */
+/**
+ * Compares argument texts as JSON, up to so many characters in all; after that only equal text is the same. Comparing
+ * parses both texts, and a provider that repeats an event must not make that quadratic.
+ */
 export class JsonComparer {
-  #left = COMPARISONS_MAX
+  #charactersLeft: number
+
+  constructor(charactersMax: number) {
+    this.#charactersLeft = charactersMax
+  }
 
   isSame(a: string, b: string): boolean {
     if (a === b) return true
-    if (this.#left === 0) return false
-    this.#left -= 1
-    return isSameJson(a, b)
+    this.#charactersLeft -= a.length + b.length
+    return this.#charactersLeft >= 0 && isSameJson(a, b)
   }
 }
 

@@ -50,7 +50,8 @@ class Decoder implements SseDecoder {
   #bytesLeft: number
   /** A byte above 127 may be in what the parser holds: most streams are ASCII, and need no second look. */
   #hasHighByte = false
-  #isBetweenEvents = true
+  // Not at the very start: what the parser takes for a byte order mark depends on how it is fed.
+  #isBetweenEvents = false
   #hasDispatched = false
   #linesSinceEvent = 0
 
@@ -93,6 +94,7 @@ class Decoder implements SseDecoder {
     this.#hasDispatched = false
     if (isHigh && this.#isBetweenEvents && this.#isWholeText(slice)) {
       this.#parser.feed(slice.toString('utf8'))
+      this.#linesSinceEvent = 0
       return
     }
     this.#hasHighByte ||= isHigh
@@ -104,8 +106,11 @@ class Decoder implements SseDecoder {
       this.#linesSinceEvent = 0
       return
     }
-    this.#linesSinceEvent += countOf(LF, slice) + countOf(CR, slice)
-    if (this.#linesSinceEvent > LINES_PER_EVENT_MAX) this.#fail('event_too_large')
+    // A blank line empties the parser, with or without an event: comments that keep a connection alive do not add up.
+    const isEmptied = endsWithBlankLine(slice)
+    this.#linesSinceEvent = isEmptied ? 0 : this.#linesSinceEvent + countOf(LF, slice) + countOf(CR, slice)
+    // The exact check is made when the event is dispatched; this one ends what is never dispatched.
+    if (this.#linesSinceEvent > 2 * LINES_PER_EVENT_MAX + SLICE_BYTES) this.#fail('event_too_large')
   }
 
   /**
@@ -121,7 +126,8 @@ class Decoder implements SseDecoder {
   #dispatch(name: string | undefined, data: string, id: string | undefined): void {
     if (this.fault !== null) return
     this.#hasDispatched = true
-    if (data.length + (name?.length ?? 0) + (id?.length ?? 0) > this.#limits.eventBytesMax) {
+    const length = data.length + (name?.length ?? 0) + (id?.length ?? 0)
+    if (length > this.#limits.eventBytesMax || hasTooManyLines(data)) {
       this.#fail('event_too_large')
       return
     }
@@ -148,6 +154,19 @@ function countOf(byte: number, bytes: Buffer): number {
   let count = 0
   for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) count += 1
   return count
+}
+
+function hasTooManyLines(data: string): boolean {
+  if (data.length < LINES_PER_EVENT_MAX) return false
+  let lines = 1
+  for (let at = data.indexOf('\n'); at !== -1; at = data.indexOf('\n', at + 1)) lines += 1
+  return lines > LINES_PER_EVENT_MAX
+}
+
+function endsWithBlankLine(bytes: Buffer): boolean {
+  const [last, before] = [bytes.at(-1), bytes.at(-2)]
+  if (last === LF && before === CR) return bytes.at(-3) === LF || bytes.at(-3) === CR
+  return (last === LF || last === CR) && before === last
 }
 
 function endsEvent(bytes: Buffer): boolean {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 
 import { parseFrame } from '../../src/frames/parse-frame.ts'
 import { decodeFixture, readBody, readStream } from '../decode.ts'
+import { need } from '../need.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -97,7 +98,7 @@ test.for([
 })
 
 test('a body is told from a stream whatever stands before its first brace', () => {
-  for (const lead of ['\n', '\ufeff', '  ']) {
+  for (const lead of ['\n', '\ufeff', ' '.repeat(200)]) {
     expect(loopchart(['decode'], lead + readBody('text').toString('utf8')).code, JSON.stringify(lead)).toBe(0)
   }
   expect(loopchart(['decode'], '[1]').out).toContain('malformed_event')
@@ -115,14 +116,21 @@ test('a name that a terminal would obey is shown escaped', () => {
   expect(err).toMatch(/^loopchart: cannot read a\\u001b\[31m b.*\n$/u)
 })
 
+test('standard input that cannot be read is said to be so', () => {
+  const script = `"${process.execPath}" src/cli/main.ts decode < src`
+  const { status, stderr } = spawnSync('bash', ['-c', script], { cwd: root, encoding: 'utf8' })
+  expect(status).toBe(2)
+  expect(stderr).toMatch(/^loopchart: cannot read -: .*\[file_unreadable\]\n$/u)
+})
+
 test('on a terminal, decode without a file says what it needs instead of waiting', (context) => {
   const program = `${process.execPath} src/cli/main.ts decode`
-  const { status, stdout, error } = spawnSync('script', ['-qec', program, '/dev/null'], {
+  need(context, 'script')
+  const { status, stdout } = spawnSync('script', ['-qec', program, '/dev/null'], {
     cwd: root,
     encoding: 'utf8',
     timeout: 20_000,
   })
-  if (error !== undefined) context.skip('no script command to make a terminal with')
   expect(status).toBe(2)
   expect(stdout).toContain('decode needs a recording: give its path, or pipe it in [usage]')
 })

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { need } from '../need.ts'
 import type { Machine, Part } from '../need.ts'
 
-const PARTS: readonly Part[] = ['chromium', 'bubblewrap', 'root', 'registry', 'build']
+const PARTS: readonly Part[] = ['chromium', 'bubblewrap', 'root', 'registry', 'script', 'build']
 
 class Skipped extends Error {}
 
