@@ -76,13 +76,14 @@ export function agent(options: AgentOptions): Agent {
     clock = systemClock,
     continuity = 'previous_response_id',
   } = options
+  checkOptions(options)
   const toolExecution = options.toolExecution ?? 'sequential'
   const names = tools.flatMap(({ name, aliases }) => [name, ...aliases])
   const format = options.output === undefined ? null : formatOf(options.output)
   const request = format === null ? (options.request ?? {}) : { ...options.request, format: format.declared }
   const requestOptions = parseRequestOptions(request, { toolExecution, toolNames: names })
   const toolPort = portOf(tools, requestOptions, clock)
-  const retry = { ...RETRY, ...options.retry }
+  const retry = { ...RETRY, ...given(options.retry ?? {}) }
   const { mode, maySwitchMode } = resolveContinuity({
     continuity,
     store: requestOptions.store,
@@ -104,7 +105,7 @@ export function agent(options: AgentOptions): Agent {
     random: options.random ?? Math.random,
     retry,
     profile: options.profile ?? null,
-    streamLimits: options.streamLimits ?? {},
+    streamLimits: given(options.streamLimits ?? {}),
     continuity,
     wallTimeMs: positive('limits.ms', options.limits?.ms) ?? null,
     buildRequest: (input) => buildRequest(plan, input),
@@ -146,6 +147,37 @@ function formatOf({ schema, ...rest }: OutputFormat): {
       : { output: null, fault: checked.faults.join('; ') }
   }
   return { declared: { ...rest, schema: jsonSchema }, check }
+}
+
+const CHOICES = {
+  onLimit: ['stop', 'wrap_up'],
+  onIncomplete: ['stop', 'continue'],
+  continuity: ['previous_response_id', 'stateless', 'auto'],
+  toolExecution: ['sequential', 'parallel'],
+} as const
+
+/** What types say already, for those who have none: wrong options are refused here and not at the first request. */
+function checkOptions(options: AgentOptions): void {
+  for (const [field, choices] of Object.entries(CHOICES)) {
+    const value: unknown = Object(options)[field]
+    const isKnown = value === undefined || choices.some((choice) => choice === value)
+    if (!isKnown) throw new LoopchartError('agent_invalid', `${field} must be ${choices.join(' or ')}`)
+  }
+  if (typeof options.model?.send !== 'function') {
+    throw new LoopchartError('agent_invalid', 'model must be a model, with a function send')
+  }
+  if (options.profile !== undefined && typeof options.profile.checkEvent !== 'function') {
+    throw new LoopchartError('agent_invalid', 'profile must be a validation profile, such as tolerant')
+  }
+  for (const [field, value] of Object.entries({ ...options.retry, ...options.streamLimits }))
+    whole(field, value)
+  positive('compaction.atTokens', options.compaction?.atTokens)
+}
+
+/** The fields that have a value: one that is undefined must not hide its default. */
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> }
+function given(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 function limitsOf(limits: AgentLimits): Agent['settings']['limits'] {

@@ -36,10 +36,11 @@ export class MemoryJournal implements Journal {
   }
 
   next(): Promise<Decision> {
-    for (const [key, effect] of this.#registered) this.#launch(key, effect)
-    this.#registered.clear()
+    // What was decided already comes first: a cancel that is waiting must not see one more tool start.
     const decision = this.#decisions.shift()
     if (decision !== undefined) return Promise.resolve(decision)
+    for (const [key, effect] of this.#registered) this.#launch(key, effect)
+    this.#registered.clear()
     return new Promise((resolve) => {
       this.#waiting = resolve
     })
@@ -74,7 +75,7 @@ export class MemoryJournal implements Journal {
     this.#active.set(key, () => controller.abort())
     // Within a promise from its first line on: an effect that throws at once is a bug like any other.
     void Promise.resolve(controller.signal)
-      .then(effect)
+      .then((signal) => (signal.aborted ? null : effect(signal)))
       .then(
         (value) => this.#settle(key, { kind: 'settled', key, value }),
         (error: unknown) => this.#settle(key, { kind: 'bug', key, error }),

@@ -44,7 +44,7 @@ export class Driver {
   constructor(options: DriveOptions) {
     this.#options = options
     // One for all runs: it holds a scope, and nothing of a run.
-    sharedFold ??= createFold(loopMachine, { input: options.input })
+    sharedFold ??= createFold(loopMachine, { input: { ...options.input, items: [] } })
     this.#fold = sharedFold
     this.#first = this.#fold.first(options.input)
     this.#snapshot = this.#first.snapshot
@@ -71,7 +71,8 @@ export class Driver {
     this.#keys.delete(id)
     const event = eventOf(id, decision)
     const step = this.#fold.next(this.#snapshot, event)
-    const frames = decision.kind === 'settled' ? this.#settledFrames(id, decision.value) : []
+    const frames =
+      decision.kind === 'settled' ? this.#settledFrames(id, decision.value) : this.#bugFrames(decision)
     await this.#take(frames, event.type, step)
   }
 
@@ -187,6 +188,19 @@ export class Driver {
     }
   }
 
+  /** The cause of what is our fault, or an effect's, is for the log; the chart only knows that there was one. */
+  #bugFrames(decision: Exclude<Decision, { kind: 'command' | 'settled' }>): readonly Frame[] {
+    if (decision.kind !== 'bug') return []
+    const { error } = decision
+    const cause = error instanceof Error ? `${error.name}: ${error.message}` : typeof error
+    return [
+      makeFrame(this.#options.stamp, 'warning', {
+        cause: cause.slice(0, 1000),
+        figures: { effect: decision.key },
+      }),
+    ]
+  }
+
   #settledFrames(id: string, value: unknown): readonly Frame[] {
     const { stamp } = this.#options
     const { turn, attempt } = this.#snapshot.context
@@ -194,6 +208,7 @@ export class Driver {
       return [makeFrame(stamp, 'response_settled', { turn, attempt, ...value.settled })]
     }
     if (!isRunToolValue(id, value)) return []
+    this.#calls.delete(Number(id.slice('tool.'.length)))
     return [makeFrame(stamp, value.outcome === 'ok' ? 'tool_ended' : 'tool_failed', value.ended)]
   }
 

@@ -44,7 +44,7 @@ export interface Run extends AsyncIterable<Frame> {
   readonly state: string
   /** Every frame from a number on. */
   frames(from?: number): AsyncIterable<Frame>
-  /** The answer's text as it is written. */
+  /** The answer's text as it is written, that of an attempt that broke off and was made again included. */
   textStream(): AsyncIterable<string>
   /** Where the run is, why, and what it waits for. */
   explain(): Explanation
@@ -62,6 +62,10 @@ export interface Run extends AsyncIterable<Frame> {
 /** Runs an agent on an input. Wrong input throws at once; everything else is how the run ends. */
 export function run(agent: Agent, input: RunInput, options: RunOptions = {}): Run {
   const started = loopInput(agent, input)
+  const { runId } = options
+  if (runId !== undefined && (typeof runId !== 'string' || runId === '')) {
+    throw new LoopchartError('usage', 'runId must be a text that is not empty')
+  }
   options.signal?.throwIfAborted()
   return new LiveRun(agent, input, started, options)
 }
@@ -133,7 +137,7 @@ class LiveRun implements Run {
   }
 
   steer(text: string): Promise<CommandAnswer> {
-    if (text === '') throw new LoopchartError('usage', 'steer needs a text')
+    if (typeof text !== 'string' || text === '') throw new LoopchartError('usage', 'steer needs a text')
     return this.#journal.send({ type: 'run.steer', text })
   }
 

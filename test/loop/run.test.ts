@@ -268,3 +268,53 @@ test('two runs of one script give the same log, letter for letter', async () => 
   )
   expect(logs[0]).toEqual(logs[1])
 })
+
+test('a cancel that comes before a call starts keeps it from starting', async () => {
+  const { add, ran } = addTool({ needsApproval: true })
+  const live = run(agent({ model: scriptedModel([callsAnswer(1, [ADD])]), tools: [add] }), 'go')
+  for await (const frame of live) if (frame.type === 'approval_requested') break
+  const answers = await Promise.all([live.approve('call_1_0'), live.cancel()])
+  expect(answers.map(({ answer }) => answer)).toEqual(['accepted', 'accepted'])
+  expect(await live.result).toMatchObject({ state: 'cancelled' })
+  expect(ran).toEqual([])
+})
+
+test('the cause of an effect that breaks its contract is in the log', async () => {
+  const model = scriptedModel([() => Promise.reject(new Error('socket hang up'))])
+  const live = run(agent({ model }), 'go')
+  expect(await live.result).toMatchObject({ state: 'failed', reason: 'internal_error' })
+  const warnings = (await allFrames(live)).filter((frame) => frame.type === 'warning')
+  expect(warnings).toMatchObject([{ cause: 'Error: socket hang up' }])
+})
+
+test.for([
+  ['no model', {}, /model must be/u],
+  [
+    'an unknown continuity',
+    { continuity: 'foo' },
+    /continuity must be previous_response_id or stateless or auto/u,
+  ],
+  ['an unknown way to run tools', { toolExecution: 'both' }, /toolExecution/u],
+  ['a retry that is no number', { retry: { times: Number.NaN } }, /times must be a whole number/u],
+  ['a limit that is no number', { streamLimits: { eventsMax: 'many' } }, /eventsMax must be a whole number/u],
+  ['a profile by name', { profile: 'strict' }, /profile must be/u],
+  ['no turns', { limits: { turns: 0 } }, /limits.turns must be at least 1/u],
+] as const)('an agent with %s is refused at once', ([what, options, message]) => {
+  const model = what === 'no model' ? {} : { model: scriptedModel([]) }
+  expect(() => agent({ ...model, ...options } as unknown as AgentOptions)).toThrow(message)
+})
+
+test('an option that is undefined does not hide its default', async () => {
+  const broken = textAnswer(1, 'x').slice(0, 300)
+  const model = scriptedModel([broken, textAnswer(1, 'again')])
+  const retry = { times: undefined, waitMs: 0 } as unknown as { times: number }
+  expect(await run(agent({ model, retry }), 'go').result).toMatchObject({ state: 'done', text: 'again' })
+})
+
+test('a run needs a name that can be written, and a steer a text', async () => {
+  const idle = agent({ model: scriptedModel([textAnswer(1, 'x')]) })
+  expect(() => run(idle, 'go', { runId: '' })).toThrow(/runId/u)
+  const live = run(idle, 'go')
+  expect(() => live.steer(5 as unknown as string)).toThrow(/steer needs a text/u)
+  await live.result
+})
