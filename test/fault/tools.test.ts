@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { createRegistry } from '../../src/tools/registry.ts'
 import { runCall, type CallResult } from '../../src/tools/run-call.ts'
 import { tool } from '../../src/tools/tool.ts'
-import { ManualClock } from '../unit/tools/manual-clock.ts'
+import { ManualClock } from '../manual-clock.ts'
 import { ANY, probe, readEnvelope, runTool, textOf } from '../unit/tools/run-tool.ts'
 
 const explode = (): never => {

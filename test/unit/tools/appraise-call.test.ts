@@ -7,7 +7,7 @@ import { appraiseCall, type CallFacts } from '../../../src/tools/appraise-call.t
 import { createRegistry } from '../../../src/tools/registry.ts'
 import { tool, type Tool } from '../../../src/tools/tool.ts'
 import type { ToolChoicePolicy } from '../../../src/tools/tool-choice-policy.ts'
-import { ManualClock } from './manual-clock.ts'
+import { ManualClock } from '../../manual-clock.ts'
 import { ANY, probe } from './run-tool.ts'
 
 const read = tool({

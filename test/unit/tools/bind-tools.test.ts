@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { bindTools } from '../../../src/tools/bind-tools.ts'
-import { ManualClock } from './manual-clock.ts'
+import { ManualClock } from '../../manual-clock.ts'
 import { probe } from './run-tool.ts'
 
 const port = bindTools([probe(() => 'ran'), probe(() => 'ran', { name: 'plain', outputEncoding: 'raw' })], {

@@ -6,7 +6,7 @@ import { runCall, type CallResult } from '../../../src/tools/run-call.ts'
 import { tool } from '../../../src/tools/tool.ts'
 import type { ToolContext } from '../../../src/tools/tool-settings.ts'
 import { toolResult } from '../../../src/tools/tool-result.ts'
-import { ManualClock } from './manual-clock.ts'
+import { ManualClock } from '../../manual-clock.ts'
 import { ANY, probe, readEnvelope, runTool, textOf } from './run-tool.ts'
 
 test('what a tool returns is the result of the call, with the time it took beside it', async () => {

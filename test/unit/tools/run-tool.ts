@@ -4,7 +4,7 @@ import { createRegistry } from '../../../src/tools/registry.ts'
 import { runCall, type CallResult, type RunCallOptions } from '../../../src/tools/run-call.ts'
 import { tool, type Tool } from '../../../src/tools/tool.ts'
 import type { ToolSettings } from '../../../src/tools/tool-settings.ts'
-import { ManualClock } from './manual-clock.ts'
+import { ManualClock } from '../../manual-clock.ts'
 
 export const ANY = { mode: 'auto', allowed: null } as const
 
