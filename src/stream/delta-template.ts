@@ -1,3 +1,4 @@
+import { endOfString } from '../protocol/end-of-string.ts'
 import { parseJson, type Json, type JsonObject } from '../protocol/json.ts'
 
 // The fields in which the deltas of one part differ; everything else is the same text each time.
@@ -54,7 +55,8 @@ export class DeltaTemplate {
       // startsWith compares character by character and takes longer than JSON.parse; a search does not.
       if (text.indexOf(before, at) !== at) return null
       const start = at + before.length
-      at = isText ? endOfText(text, start) : endOfInteger(text, start)
+      // The text before a hole for text ends with the quote that opens it.
+      at = isText ? endOfString(text, start - 1) : endOfInteger(text, start)
       const value =
         at === -1 ? null : isText ? unescaped(text.slice(start, at)) : Number(text.slice(start, at))
       if (value === null) return null
@@ -101,21 +103,11 @@ function isPlainInteger(value: Json | undefined): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-const QUOTE = '"'
 const BACKSLASH = 92
 const ZERO = 48
 const NINE = 57
 // Fifteen digits are below 2^53 whatever they are.
 const DIGITS_MAX = 15
-
-function endOfText(text: string, start: number): number {
-  for (let end = text.indexOf(QUOTE, start); end !== -1; end = text.indexOf(QUOTE, end + 1)) {
-    let backslashes = 0
-    while (end - backslashes > start && text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1
-    if (backslashes % 2 === 0) return end
-  }
-  return -1
-}
 
 function endOfInteger(text: string, start: number): number {
   let end = start

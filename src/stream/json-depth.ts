@@ -1,5 +1,6 @@
+import { endOfString } from '../protocol/end-of-string.ts'
+
 const QUOTE = 34
-const BACKSLASH = 92
 const OPEN_BRACKET = 91
 const CLOSE_BRACKET = 93
 const OPEN_BRACE = 123
@@ -26,13 +27,4 @@ export function isDeeperThan(depthMax: number, json: string): boolean {
     }
   }
   return false
-}
-
-function endOfString(json: string, start: number): number {
-  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
-    let backslashes = 0
-    while (json.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1
-    if (backslashes % 2 === 0) return end
-  }
-  return json.length
 }

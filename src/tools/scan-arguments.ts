@@ -1,3 +1,4 @@
+import { endOfString } from '../protocol/end-of-string.ts'
 import { quoted } from './quoted.ts'
 
 const QUOTE = 34
@@ -5,7 +6,6 @@ const COMMA = 44
 const MINUS = 45
 const COLON = 58
 const OPEN_BRACKET = 91
-const BACKSLASH = 92
 const CLOSE_BRACKET = 93
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
@@ -55,15 +55,6 @@ export function scanArguments(text: string, depthMax: number, valuesMax: number)
     }
   }
   return { isTooDeep: false, isTooMany: false, faults }
-}
-
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0
-    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1
-    if (backslashes % 2 === 0) return end
-  }
-  return text.length
 }
 
 function isBeforeColon(text: string, end: number): boolean {
