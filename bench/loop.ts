@@ -39,6 +39,7 @@ function loopStreams(turns: number): readonly (readonly Uint8Array[])[] {
   return streams.map((text) => cutEvery(Buffer.from(text), 16 * 1024))
 }
 
+/** Answers with one stream after the other, and from the first again: for one run at a time. */
 function modelOf(streams: readonly (readonly Uint8Array[])[]): Model {
   let turn = 0
   return {
@@ -48,7 +49,7 @@ function modelOf(streams: readonly (readonly Uint8Array[])[]): Model {
     canContinueById: true,
     send: ({ onHead, onChunk }) => {
       onHead({ status: 200, requestId: null, contentType: 'text/event-stream' })
-      for (const chunk of streams[turn] ?? []) onChunk(chunk)
+      for (const chunk of streams[turn % streams.length] ?? []) onChunk(chunk)
       turn += 1
       return Promise.resolve(null)
     },
@@ -59,12 +60,12 @@ function agentOf(streams: readonly (readonly Uint8Array[])[]): Agent {
   return agent({ model: modelOf(streams), tools: [note], limits: { turns: 1000, toolCalls: 1000 } })
 }
 
-async function runLoop(streams: readonly (readonly Uint8Array[])[], isRead = false): Promise<void> {
-  const live = run(agentOf(streams), 'go')
+async function runLoop(agent: Agent, turnsExpected: number, isRead = false): Promise<void> {
+  const live = run(agent, 'go')
   let frames = 0
   if (isRead) for await (const frame of live) if (frame.seq >= 0) frames += 1
   const { state, turns } = await live.result
-  if (state !== 'done' || turns !== streams.length)
+  if (state !== 'done' || turns !== turnsExpected)
     throw new Error(`the loop ended ${state} after ${turns} turns`)
   if (isRead && frames === 0) throw new Error('a reader saw nothing')
 }
@@ -73,13 +74,14 @@ function runFloor(streams: readonly (readonly Uint8Array[])[]): void {
   for (const chunks of streams) readFloor(chunks, () => undefined)
 }
 
-/** CPU microseconds of alternating runs. As many rounds again come before: a chart is much code to compile. */
+/** CPU microseconds of alternating runs, after rounds enough for all of the loop's code to be compiled. */
 async function measure(
   rounds: number,
   runs: Readonly<Record<string, () => Promise<unknown> | void>>,
+  warmUp = rounds,
 ): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(runs).map((name) => [name, []]))
-  for (let round = -rounds; round < rounds; round += 1) {
+  for (let round = -warmUp; round < rounds; round += 1) {
     for (const [name, work] of Object.entries(runs)) {
       const before = process.cpuUsage()
       await work()
@@ -99,14 +101,19 @@ function ratio(times: Record<string, number[]>, name: string, base: string): num
 export async function loopFigures(): Promise<readonly Figure[]> {
   const streams = loopStreams(TURNS)
   const answer = [cutEvery(deltaStream(20_000), 16 * 1024)]
-  const loop = await measure(ROUNDS, { floor: () => runFloor(streams), run: () => runLoop(streams) })
+  const [looping, answering] = [agentOf(streams), agentOf(answer)]
+  const loop = await measure(
+    ROUNDS,
+    { floor: () => runFloor(streams), run: () => runLoop(looping, TURNS) },
+    5 * ROUNDS,
+  )
   const long = await measure(ROUNDS, {
     floor: () => runFloor(answer),
-    run: () => runLoop(answer),
-    read: () => runLoop(answer, true),
+    run: () => runLoop(answering, 1),
+    read: () => runLoop(answering, 1, true),
   })
-  const [forty, many] = [loopStreams(40), loopStreams(160)]
-  const growth = await measure(ROUNDS, { forty: () => runLoop(forty), many: () => runLoop(many) })
+  const [forty, many] = [agentOf(loopStreams(40)), agentOf(loopStreams(160))]
+  const growth = await measure(ROUNDS, { forty: () => runLoop(forty, 40), many: () => runLoop(many, 160) })
   const perLoop = median(loop['run'] ?? [])
   return [
     figure(
@@ -161,11 +168,11 @@ async function noopFigure(): Promise<Figure> {
 
 /** RIP's id and budget: a call, its tool, the follow-up, the answer; median of 80. */
 async function endToEndFigure(): Promise<Figure> {
-  const streams = loopStreams(2)
+  const twice = agentOf(loopStreams(2))
   const times: number[] = []
   for (let round = 0; round < 160; round += 1) {
     const from = process.hrtime.bigint()
-    await runLoop(streams)
+    await runLoop(twice, 2)
     times.push(Number(process.hrtime.bigint() - from) / 1000)
   }
   return figure(

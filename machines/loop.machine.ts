@@ -155,7 +155,7 @@ export const loopMachine = loopSetup.createMachine({
               guard: 'hasCalls',
               target: 'executing',
               meta: { doc: 'The response calls for tools.' },
-              actions: 'proposeCalls',
+              actions: 'countCalls',
             },
             {
               guard: 'canRepair',

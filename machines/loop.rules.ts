@@ -77,27 +77,33 @@ export function reachedLimit(context: LoopContext): ReachedLimit | null {
   const used = context.usage.total_tokens
   if (tokens !== null && used >= tokens) return { limit: 'tokens', used, allowed: tokens }
   if (context.turn >= turns) return { limit: 'turns', used: context.turn, allowed: turns }
-  const wanted = context.toolCalls + proposeCalls(context).filter(({ status }) => status !== 'settled').length
+  const wanted = context.toolCalls + context.calls.filter(({ status }) => status !== 'settled').length
   return wanted > toolCalls ? { limit: 'tool_calls', used: wanted, allowed: toolCalls } : null
 }
 
 /** The call that gave the same result too often, as a limit. */
-export function stuckLimit({ recentResults, settings }: LoopContext): ReachedLimit | null {
-  const counts = new Map<string, number>()
-  for (const result of recentResults) counts.set(result, (counts.get(result) ?? 0) + 1)
-  const used = Math.max(0, ...counts.values())
+export function stuckLimit({ recentResults, calls, settings }: LoopContext): ReachedLimit | null {
   const allowed = settings.limits.noProgress
+  // Only what this response added can have become too often.
+  const counts = recentResults.slice(-calls.length).map((latest) => countOf(latest, recentResults))
+  const used = Math.max(0, ...counts)
   return used >= allowed ? { limit: 'no_progress', used, allowed } : null
+}
+
+function countOf(wanted: string, texts: readonly string[]): number {
+  let count = 0
+  for (const text of texts) if (text === wanted) count += 1
+  return count
 }
 
 // Eight calls may take turns and are still seen to go in circles; what is further back does not grow the context.
 const RESULTS_PER_REPEAT = 8
 
 /** Where each call of a response stands before any has run. */
-export function proposeCalls(context: LoopContext): readonly LoopCall[] {
+function proposeCalls(context: LoopContext, response: LoopResponse): readonly LoopCall[] {
   const byTool = { ...context.toolCallsByTool }
   const { callsPerResponse } = context.settings.limits
-  return (context.response?.calls ?? []).map((call): LoopCall => {
+  return response.calls.map((call): LoopCall => {
     const settled = (outcome: CallAnswer['outcome'], detail: string | null = null): LoopCall => ({
       ...call,
       status: 'settled',
@@ -123,13 +129,11 @@ export function proposeCalls(context: LoopContext): readonly LoopCall[] {
 }
 
 /** What a call gets whose id an earlier response had already: the same answer for the same call, and it never runs. */
-function earlierAnswer(call: ProposedCall, { items, response }: LoopContext): CallAnswer | null {
-  const end = items.length - (response?.items.length ?? 0)
+function earlierAnswer(call: ProposedCall, { items }: LoopContext): CallAnswer | null {
   let made: AnyItem | null = null
   // A plain loop: this is asked of every call, and the conversation is long.
-  for (let at = 0; at < end; at += 1) {
-    const item = items[at]
-    if (item === undefined || item['call_id'] !== call.callId) continue
+  for (const item of items) {
+    if (item['call_id'] !== call.callId) continue
     if (item.type === 'function_call') made ??= item
     else if (made !== null) return repeatedAnswer(call, made, item['output'])
   }
@@ -296,6 +300,7 @@ export function takeResponse(context: LoopContext, response: LoopResponse): Part
     response,
     error: null,
     items,
+    calls: proposeCalls(context, response),
     // A response without an id is one that the provider will not remember: it is said again with the next request.
     knownItems: response.responseId === null ? context.knownItems : items.length,
     responseId: response.responseId ?? context.responseId,
@@ -304,11 +309,8 @@ export function takeResponse(context: LoopContext, response: LoopResponse): Part
 }
 
 /** Calls that are about to run, or to be asked about, are counted before they do. */
-export function countCalls(
-  context: LoopContext,
-  calls: readonly LoopCall[],
-): Pick<LoopContext, 'toolCalls' | 'toolCallsByTool'> {
-  const counted = calls.filter(({ status }) => status !== 'settled')
+export function countCalls(context: LoopContext): Pick<LoopContext, 'toolCalls' | 'toolCallsByTool'> {
+  const counted = context.calls.filter(({ status }) => status !== 'settled')
   const toolCallsByTool: Record<string, number> = { ...context.toolCallsByTool }
   for (const { facts } of counted) {
     // A call that was refused satisfies no choice and uses up no tool.

@@ -1,6 +1,6 @@
 // What the chart's states ask and do, by name. The states themselves, and every way between them, are in
 // loop.machine.ts.
-import { assign, emit, enqueueActions, fromPromise, setup, stopChild } from 'xstate'
+import { fromPromise, setup } from 'xstate'
 
 import {
   addUsage,
@@ -17,7 +17,6 @@ import {
   needsCompaction,
   newlySettled,
   nextBatch,
-  proposeCalls,
   reachedLimit,
   repairRequest,
   runningSlots,
@@ -28,7 +27,9 @@ import {
   toolId,
   wallTimeLimit,
   wantsMore,
+  type ReachedLimit,
 } from './loop.rules.ts'
+import { perform, type LoopUpdate } from './perform.ts'
 import type {
   CallAnswer,
   CompactOutput,
@@ -80,7 +81,7 @@ export const loopSetup = setup({
       context.response?.status === 'incomplete' && context.settings.onIncomplete === 'stop',
     isOverLimit: ({ context }) => wantsMore(context) && reachedLimit(context) !== null,
     isOverLimitToWrapUp: ({ context }) =>
-      wantsMore(context) && reachedLimit(context) !== null && context.settings.onLimit === 'wrap_up',
+      context.settings.onLimit === 'wrap_up' && wantsMore(context) && reachedLimit(context) !== null,
     hasCalls: ({ context }) => (context.response?.calls.length ?? 0) > 0,
     isToContinue: ({ context }) => context.response?.status === 'incomplete',
     canRepair: ({ context }) =>
@@ -111,186 +112,187 @@ export const loopSetup = setup({
       ),
     isStuck: ({ context }) => headCall(context) === null && stuckLimit(context) !== null,
     isStuckToWrapUp: ({ context }) =>
-      headCall(context) === null && stuckLimit(context) !== null && context.settings.onLimit === 'wrap_up',
+      context.settings.onLimit === 'wrap_up' && headCall(context) === null && stuckLimit(context) !== null,
     needsCompaction: ({ context }) => needsCompaction(context),
     isCompacted: (_, { output }: { output: CompactOutput }) => output.ok,
     endsCancelled: ({ context }) => context.ending?.state === 'cancelled',
     endsLimitExceeded: ({ context }) => context.ending?.state === 'limitExceeded',
   },
   actions: {
-    takeResponse: assign(({ context }, { output }: { output: RespondOutput }) =>
-      output.ok ? takeResponse(context, output.response) : {},
+    takeResponse: perform((context, { output }: { output: RespondOutput }) =>
+      output.ok ? { change: takeResponse(context, output.response) } : {},
     ),
-    noteError: assign(({ context }, { output }: { output: RespondOutput }) =>
-      output.ok ? {} : { error: output.error, usage: addUsage(context.usage, output.usage) },
+    noteError: perform((context, { output }: { output: RespondOutput }) =>
+      output.ok ? {} : { change: { error: output.error, usage: addUsage(context.usage, output.usage) } },
     ),
-    countAttempt: assign(({ context }) => ({ attempt: context.attempt + 1 })),
-    announceRetry: emit(({ context }) => ({
-      type: 'retry_scheduled' as const,
-      cause: context.error?.code ?? 'unknown',
-      attempt: context.attempt,
-      retryAt: context.error?.retryAt ?? 0,
+    countAttempt: perform(({ attempt }) => ({ change: { attempt: attempt + 1 } })),
+    announceRetry: perform(({ error, attempt }) => ({
+      tell: [
+        {
+          type: 'retry_scheduled',
+          cause: error?.code ?? 'unknown',
+          attempt,
+          retryAt: error?.retryAt ?? 0,
+        },
+      ],
     })),
-    goStateless: assign({ mode: 'stateless' as const, responseId: null, knownItems: 0 }),
-    announceSwitch: emit(({ context }) => ({
-      type: 'continuity_switched' as const,
-      cause: context.error?.code ?? 'unknown',
+    goStateless: perform(() => ({ change: { mode: 'stateless', responseId: null, knownItems: 0 } })),
+    announceSwitch: perform(({ error }) => ({
+      tell: [{ type: 'continuity_switched', cause: error?.code ?? 'unknown' }],
     })),
-    proposeCalls: enqueueActions(({ context, enqueue }) => {
-      const calls = proposeCalls(context)
-      enqueue.assign({ calls, ...countCalls(context, calls) })
-      for (const told of newlySettled([], calls)) enqueue.emit(told)
-    }),
-    answerAllWithLimit: enqueueActions(({ context, enqueue }) => {
+    countCalls: perform((context) => ({
+      change: countCalls(context),
+      tell: newlySettled([], context.calls),
+    })),
+    answerAllWithLimit: perform((context) => {
       const calls = changeCall(
-        proposeCalls(context),
+        context.calls,
         ({ answer }) => answer === null,
         () => settled('limit', null),
       )
-      enqueue.assign({ calls })
-      for (const told of newlySettled([], calls)) enqueue.emit(told)
+      return { change: { calls }, tell: newlySettled([], calls) }
     }),
-    reachLimit: enqueueActions(({ context, enqueue }) => {
-      const reached = reachedLimit(context)
-      if (reached === null) return
-      enqueue.assign({ ending: limitEnding(reached) })
-      enqueue.emit({ type: 'limit_reached', ...reached })
-    }),
+    reachLimit: perform((context) => reached(reachedLimit(context))),
     // Not the same as reachLimit: the calls of this response are counted by now and would count twice there.
-    reachStuckLimit: enqueueActions(({ context, enqueue }) => {
-      const reached = stuckLimit(context)
-      if (reached === null) return
-      enqueue.assign({ ending: limitEnding(reached) })
-      enqueue.emit({ type: 'limit_reached', ...reached })
+    reachStuckLimit: perform((context) => reached(stuckLimit(context))),
+    reachWallTime: perform((context) => reached(wallTimeLimit(context))),
+    end: perform((_, ending: LoopEnding) => ({ change: { ending } })),
+    endCancelled: perform((_, { reason }: { reason?: string }) => ({
+      change: { ending: cancelledEnding(reason) },
+    })),
+    endWithError: perform(({ error }) => ({ change: { ending: errorEnding(error) } })),
+    endCutShort: perform(({ response }) => ({ change: { ending: cutShortEnding(response) } })),
+    wrapUp: perform(() => ({ change: { kind: 'wrap_up' } })),
+    askForRepair: perform(({ repairs, steers, response }) => ({
+      change: { repairs: repairs + 1, steers: [...steers, repairRequest(response)] },
+    })),
+    askToContinue: perform(({ steers, settings }) => ({
+      change: { steers: [...steers, settings.continueMessage] },
+    })),
+    queueSteer: perform(({ steers }, { text }: { text: string }) => ({
+      change: { steers: [...steers, text] },
+    })),
+    requestApproval: perform((context) => ({
+      tell: [{ type: 'approval_requested', callId: headCall(context)?.callId ?? '' }],
+    })),
+    approve: perform(({ calls }, { callId }: { callId: string }) => ({
+      change: { calls: changeCall(calls, isOpen(callId, 'undecided'), () => ({ status: 'runnable' })) },
+    })),
+    deny: perform(({ calls: before }, { callId, reason }: { callId: string; reason: string }) => {
+      const calls = changeCall(before, isOpen(callId, 'undecided'), () => settled('denied', reason))
+      return { change: { calls }, tell: newlySettled(before, calls) }
     }),
-    reachWallTime: enqueueActions(({ context, enqueue }) => {
-      const reached = wallTimeLimit(context)
-      enqueue.assign({ ending: limitEnding(reached) })
-      enqueue.emit({ type: 'limit_reached', ...reached })
-    }),
-    end: assign((_, ending: LoopEnding) => ({ ending })),
-    endCancelled: assign((_, { reason }: { reason?: string }) => ({ ending: cancelledEnding(reason) })),
-    endWithError: assign(({ context }) => ({ ending: errorEnding(context.error) })),
-    endCutShort: assign(({ context }) => ({ ending: cutShortEnding(context.response) })),
-    wrapUp: assign({ kind: 'wrap_up' as const }),
-    askForRepair: assign(({ context }) => ({
-      repairs: context.repairs + 1,
-      steers: [...context.steers, repairRequest(context.response)],
-    })),
-    askToContinue: assign(({ context }) => ({
-      steers: [...context.steers, context.settings.continueMessage],
-    })),
-    queueSteer: assign(({ context }, { text }: { text: string }) => ({ steers: [...context.steers, text] })),
-    requestApproval: emit(({ context }) => ({
-      type: 'approval_requested' as const,
-      callId: headCall(context)?.callId ?? '',
-    })),
-    approve: assign(({ context }, { callId }: { callId: string }) => ({
-      calls: changeCall(context.calls, isOpen(callId, 'undecided'), () => ({ status: 'runnable' })),
-    })),
-    deny: enqueueActions(({ context, enqueue }, { callId, reason }: { callId: string; reason: string }) => {
-      const calls = changeCall(context.calls, isOpen(callId, 'undecided'), () => settled('denied', reason))
-      enqueue.assign({ calls })
-      for (const told of newlySettled(context.calls, calls)) enqueue.emit(told)
-    }),
-    startBatch: enqueueActions(({ context, enqueue }) => {
+    startBatch: perform((context) => {
       const batch = nextBatch(context)
       const slots = batch.map(({ slot }) => slot)
-      enqueue.assign({
-        calls: changeCall(
-          context.calls,
-          ({ slot }) => slots.includes(slot),
-          () => ({ status: 'running' }),
-        ),
-      })
-      enqueue.emit({ type: 'batch_planned', slots })
-      for (const call of batch) {
-        const input = { turn: context.turn, call, attempt: call.attempt }
-        enqueue.spawnChild('runTool', { id: toolId(call.slot), input })
+      const { turn } = context
+      return {
+        change: {
+          calls: changeCall(
+            context.calls,
+            ({ slot }) => slots.includes(slot),
+            () => ({ status: 'running' }),
+          ),
+        },
+        tell: [{ type: 'batch_planned', slots }],
+        start: batch.map((call) => ({
+          id: toolId(call.slot),
+          input: { turn, call, attempt: call.attempt },
+        })),
       }
     }),
-    repeatCall: enqueueActions(({ context, enqueue }, { id }: { id: string }) => {
-      const call = context.calls.find(({ slot }) => toolId(slot) === id)
-      if (call === undefined) return
+    repeatCall: perform(({ calls, turn }, { id }: { id: string }) => {
+      const call = calls.find(({ slot }) => toolId(slot) === id)
+      if (call === undefined) return {}
       const attempt = call.attempt + 1
-      enqueue.stopChild(id)
-      enqueue.assign({
+      return {
+        stop: [id],
+        change: {
+          calls: changeCall(
+            calls,
+            ({ slot }) => slot === call.slot,
+            () => ({ attempt }),
+          ),
+        },
+        start: [{ id, input: { turn, call, attempt } }],
+      }
+    }),
+    settleCall: perform((context, { id, output }: { id: string; output: RunToolOutput }) => ({
+      change: settleCall(context, id, output),
+    })),
+    doubt: perform(({ calls }, { id }: { id: string }) => ({
+      change: {
         calls: changeCall(
-          context.calls,
-          ({ slot }) => slot === call.slot,
-          () => ({ attempt }),
+          calls,
+          ({ slot }) => toolId(slot) === id,
+          () => ({ status: 'inDoubt' }),
         ),
-      })
-      enqueue.spawnChild('runTool', { id, input: { turn: context.turn, call, attempt } })
-    }),
-    settleCall: assign(({ context }, { id, output }: { id: string; output: RunToolOutput }) =>
-      settleCall(context, id, output),
-    ),
-    doubt: assign(({ context }, { id }: { id: string }) => ({
-      calls: changeCall(
-        context.calls,
-        ({ slot }) => toolId(slot) === id,
-        () => ({ status: 'inDoubt' }),
-      ),
-    })),
-    abortCalls: enqueueActions(({ context, enqueue }) => {
-      for (const slot of runningSlots(context)) enqueue.stopChild(toolId(slot))
-    }),
-    dropChild: stopChild((_, { id }: { id: string }) => id),
-    rerun: assign(({ context }, { callId }: { callId: string }) => ({
-      calls: changeCall(context.calls, isOpen(callId, 'inDoubt'), ({ attempt }) => ({
-        status: 'runnable',
-        attempt: attempt + 1,
-      })),
-    })),
-    reconcile: enqueueActions(
-      ({ context, enqueue }, { callId, answer }: { callId: string; answer: CallAnswer }) => {
-        const calls = changeCall(context.calls, isOpen(callId, 'inDoubt'), () => ({
-          status: 'settled',
-          answer,
-        }))
-        enqueue.assign({ calls })
-        for (const told of newlySettled(context.calls, calls)) enqueue.emit(told)
       },
-    ),
-    followUp: assign(({ context }) => ({
-      items: [...context.items, ...answersAndMessages(context)],
-      kind: context.kind === 'wrap_up' ? ('wrap_up' as const) : ('follow_up' as const),
-      turn: context.turn + 1,
-      attempt: 0,
-      calls: [],
-      steers: [],
-      error: null,
     })),
-    takeCompacted: assign(({ context }, { output }: { output: CompactOutput }) =>
+    abortCalls: perform((context) => ({ stop: runningSlots(context).map(toolId) })),
+    dropChild: perform((_, { id }: { id: string }) => ({ stop: [id] })),
+    rerun: perform(({ calls }, { callId }: { callId: string }) => ({
+      change: {
+        calls: changeCall(calls, isOpen(callId, 'inDoubt'), ({ attempt }) => ({
+          status: 'runnable',
+          attempt: attempt + 1,
+        })),
+      },
+    })),
+    reconcile: perform(({ calls: before }, { callId, answer }: { callId: string; answer: CallAnswer }) => {
+      const calls = changeCall(before, isOpen(callId, 'inDoubt'), () => ({ status: 'settled', answer }))
+      return { change: { calls }, tell: newlySettled(before, calls) }
+    }),
+    followUp: perform((context) => ({
+      change: {
+        items: [...context.items, ...answersAndMessages(context)],
+        kind: context.kind === 'wrap_up' ? 'wrap_up' : 'follow_up',
+        turn: context.turn + 1,
+        attempt: 0,
+        calls: [],
+        steers: [],
+        error: null,
+      },
+    })),
+    takeCompacted: perform((context, { output }: { output: CompactOutput }) =>
       output.ok
         ? {
-            items: output.items,
-            knownItems: 0,
-            responseId: null,
-            usage: addUsage(context.usage, output.usage),
+            change: {
+              items: output.items,
+              knownItems: 0,
+              responseId: null,
+              usage: addUsage(context.usage, output.usage),
+            },
           }
         : {},
     ),
-    announceCompacted: emit(({ context }, { output }: { output: CompactOutput }) => ({
-      type: 'history_compacted' as const,
-      before: context.items.length,
-      after: output.ok ? output.items.length : context.items.length,
+    announceCompacted: perform(({ items }, { output }: { output: CompactOutput }) => ({
+      tell: [
+        {
+          type: 'history_compacted',
+          before: items.length,
+          after: output.ok ? output.items.length : items.length,
+        },
+      ],
     })),
-    settleDrained: enqueueActions(({ context, enqueue }, { output }: { output: DrainOutput }) => {
+    settleDrained: perform(({ calls: before }, { output }: { output: DrainOutput }) => {
       const calls = changeCall(
-        context.calls,
+        before,
         ({ status }) => status === 'running',
         ({ slot }) => ({
           status: 'settled',
           answer: output.find((drained) => drained.slot === slot)?.answer ?? CANCELLED,
         }),
       )
-      enqueue.assign({ calls })
-      for (const told of newlySettled(context.calls, calls)) enqueue.emit(told)
+      return { change: { calls }, tell: newlySettled(before, calls) }
     }),
   },
 })
+
+function reached(limit: ReachedLimit | null): LoopUpdate {
+  if (limit === null) return {}
+  return { change: { ending: limitEnding(limit) }, tell: [{ type: 'limit_reached', ...limit }] }
+}
 
 function notProvided(): never {
   throw new Error('the chart was started without its effects: use provideLoop()')

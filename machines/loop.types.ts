@@ -147,6 +147,7 @@ export type RespondOutput =
   | { readonly ok: false; readonly error: RespondError; readonly usage: TokenUsage | null }
 
 export interface RunToolOutput extends CallAnswer {
+  /** Equal for equal outputs, and never long. */
   readonly outputHash: string
 }
 

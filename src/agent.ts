@@ -97,6 +97,7 @@ export function agent(options: AgentOptions): Agent {
     requestOptions,
     answerText: toolPort.answerText,
     stream: model.isStreamed,
+    unsupported: model.unsupported ?? [],
   }
   return {
     model,

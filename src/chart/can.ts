@@ -1,18 +1,19 @@
 import type { CommandAnswer, LoopCall, LoopCommand, LoopContext } from '../../machines/loop.types.ts'
-import { statePath, type LoopSnapshot } from './state-path.ts'
+import { loopFold } from './loop-fold.ts'
+import type { LoopSnapshot } from './loop-snapshot.ts'
 
 /**
  * What a run would answer to a command at this moment. The verdict is the chart's own; this only puts it into words.
  */
 export function can(snapshot: LoopSnapshot, command: LoopCommand): CommandAnswer {
-  if (!snapshot.can(command)) return { answer: 'refused', reason: refusal(snapshot, command) }
+  if (!loopFold().takes(snapshot, command)) return { answer: 'refused', reason: refusal(snapshot, command) }
   return { answer: command.type === 'run.steer' ? 'queued' : 'accepted', reason: null }
 }
 
 function refusal(snapshot: LoopSnapshot, command: LoopCommand): string {
   const { context } = snapshot
-  if (snapshot.status !== 'active') return `the run has ended: ${statePath(snapshot)}`
-  if (snapshot.matches('stopping')) return `the run is stopping: ${context.ending?.message ?? ''}`
+  if (snapshot.status !== 'active') return `the run has ended: ${snapshot.state}`
+  if (snapshot.state === 'stopping') return `the run is stopping: ${context.ending?.message ?? ''}`
   switch (command.type) {
     case 'run.cancel':
       return 'the run cannot be cancelled now'

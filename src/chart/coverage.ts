@@ -4,8 +4,10 @@ import { listTransitions, transitionKey, type ChartTransition } from './list-tra
 
 /** Which transitions of a chart were taken by the runs that were watched. */
 export interface Coverage {
-  /** For `createActor(machine, { inspect })` and `createFold(machine, { inspect })`; any number of runs. */
+  /** For `createActor(machine, { inspect })`; any number of runs. */
   readonly inspect: (event: InspectionEvent) => void
+  /** For `createFold(machine, { onTransition })`. */
+  readonly take: (transition: AnyTransitionDefinition) => void
   /** How often each transition was taken, by its key. */
   taken(): ReadonlyMap<string, number>
   /** Those that no run took, eventless and initial ones included. */
@@ -28,17 +30,19 @@ export function createCoverage(machine: AnyStateMachine): Coverage {
     if (counts.size > 0) enterInitial(machine.root, (key) => started.set(key, (started.get(key) ?? 0) + 1))
     return started
   }
+  const take = (transition: AnyTransitionDefinition): void => {
+    if (transition.source.machine.id !== machine.id) return
+    count(keyOf(transition))
+    for (const target of transition.target ?? []) enterInitial(target, count)
+  }
   return {
     inspect(event) {
       // The field with the transitions is XState's own and has no promise of staying: it is read here and nowhere else.
       if (event.type !== '@xstate.microstep') return
       const { _transitions: transitions } = event
-      for (const transition of transitions) {
-        if (transition.source.machine.id !== machine.id) continue
-        count(keyOf(transition))
-        for (const target of transition.target ?? []) enterInitial(target, count)
-      }
+      for (const transition of transitions) take(transition)
     },
+    take,
     taken,
     missing() {
       const seen = taken()

@@ -1,6 +1,8 @@
+import { loopMachine } from '../../machines/loop.machine.ts'
 import type { LoopCall, LoopCommand, LoopContext } from '../../machines/loop.types.ts'
 import { can } from './can.ts'
-import { statePath, type LoopSnapshot } from './state-path.ts'
+import { docOf, listStates } from './list-transitions.ts'
+import type { LoopSnapshot } from './loop-snapshot.ts'
 
 /** Where a run is and what may happen to it, in words for people. */
 export interface Explanation {
@@ -18,13 +20,11 @@ export interface Explanation {
 
 /** Explains a run at one moment. */
 export function explain(snapshot: LoopSnapshot): Explanation {
-  const { context } = snapshot
-  const state = statePath(snapshot)
-  const docs = Object.entries(snapshot.getMeta())
-  const [, leaf] = docs.find(([id]) => id.endsWith(`.${state}`)) ?? []
+  const { state, context } = snapshot
+  const node = listStates(loopMachine).find(({ path }) => path.join('.') === state)
   return {
     state,
-    doc: leaf?.doc ?? '',
+    doc: (node === undefined ? null : docOf(node)) ?? '',
     waitsFor: waitsFor(state, context),
     can: openCommands(snapshot),
     why: why(state, context),

@@ -11,7 +11,7 @@ import {
   type LoopPathEvent,
 } from './loop-events.ts'
 import { says, toolOutput, USAGE, type ResponseCase } from './response-cases.ts'
-import { statePath, type LoopSnapshot } from './state-path.ts'
+import type { LoopSnapshot } from './loop-snapshot.ts'
 
 /** A run that is told something at its start, and what may happen to it. */
 export interface LoopScenario {
@@ -32,8 +32,7 @@ type CutIn = 'cancel' | 'steer' | 'deadline' | 'bug' | 'crash' | 'stranger'
 /** Everything that may happen to a run in the state it is in, in a fixed order. */
 export function casesOf(scenario: LoopScenario, snapshot: LoopSnapshot): readonly LoopPathEvent[] {
   if (snapshot.status !== 'active') return []
-  const { context } = snapshot
-  const path = statePath(snapshot)
+  const { context, state: path } = snapshot
   const isExplored = context.turn <= scenario.turnsExplored || context.kind === 'wrap_up'
   const has = (cutIn: CutIn): boolean => isExplored && scenario.cutIns.includes(cutIn)
   const cut: LoopPathEvent[] = []

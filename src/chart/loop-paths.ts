@@ -1,13 +1,12 @@
 import type { ActorLogic } from 'xstate'
 import { getShortestPaths, type TraversalOptions } from 'xstate/graph'
 
-import { loopMachine } from '../../machines/loop.machine.ts'
 import { runningSlots } from '../../machines/loop.rules.ts'
 import type { LoopContext, LoopInput } from '../../machines/loop.types.ts'
 import { casesOf, type LoopScenario } from './loop-cases.ts'
 import type { LoopPathEvent } from './loop-events.ts'
-import type { FoldedMachine } from './pure-fold.ts'
-import { statePath, type LoopSnapshot } from './state-path.ts'
+import { loopFold } from './loop-fold.ts'
+import type { LoopSnapshot } from './loop-snapshot.ts'
 
 /** One way through the chart: fold the events to see where it leads. */
 export interface LoopPath {
@@ -35,13 +34,10 @@ export function loopPaths(scenario: LoopScenario): readonly LoopPath[] {
   }))
 }
 
-// xstate does not count the events of actors among those of a machine; as plain logic it takes them.
-const machine: FoldedMachine = loopMachine
-
 /** The chart as what a walk through its states needs. */
 export const walkedLoop: ActorLogic<LoopSnapshot, LoopPathEvent, LoopInput> = {
-  transition: (snapshot, event, scope) => machine.transition(snapshot, event, scope),
-  getInitialSnapshot: (scope, input) => machine.getInitialSnapshot(scope, input),
+  transition: (snapshot, event) => loopFold().next(snapshot, event).snapshot,
+  getInitialSnapshot: (_, input) => loopFold().first(input).snapshot,
   getPersistedSnapshot: (snapshot) => snapshot,
 }
 
@@ -77,9 +73,8 @@ export function eventsOf({
  * would be no end of states.
  */
 export function stateKey(snapshot: LoopSnapshot): string {
-  const { context } = snapshot
+  const { context, state: path } = snapshot
   const { settings } = context
-  const path = statePath(snapshot)
   const ending = [path, context.ending?.reason]
   if (!path.startsWith('working.')) return JSON.stringify([...ending, runningSlots(context).length])
   return JSON.stringify([

@@ -2,7 +2,6 @@ import type { RespondInput } from '../../machines/loop.types.ts'
 import type { InputItem } from '../protocol/items.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { parseRequest } from '../protocol/parse-request.ts'
-import type { CreateResponseBody } from '../protocol/requests.ts'
 import type { AnswerText } from './call-items.ts'
 import { inputItems } from './input-items.ts'
 import type { RequestOptions, SystemPromptPlacement } from './request-options.ts'
@@ -18,10 +17,11 @@ export interface RequestPlan {
   readonly requestOptions: RequestOptions
   readonly answerText: AnswerText
   readonly stream: boolean
+  /** Fields that the provider refuses: they are left out, with a warning. */
+  readonly unsupported: readonly string[]
 }
 
 export interface BuiltRequest {
-  readonly body: CreateResponseBody
   /** The body as it is sent. */
   readonly text: string
   /** What of the options or of the conversation could not be sent as it was. */
@@ -43,29 +43,69 @@ export function buildRequest(plan: RequestPlan, input: RespondInput): BuiltReque
     answerText: plan.answerText,
   })
   const prompt = placeInstructions(plan.instructions, input, previousId !== null, options)
-  const body = parseRequest(
-    withoutNulls({
-      model: plan.model,
-      instructions: prompt.instructions,
-      ...declaredTools(plan),
-      reasoning: options.reasoning,
-      text: options.text,
-      temperature: options.temperature,
-      top_p: options.topP,
-      max_output_tokens: options.maxOutputTokens,
-      truncation: options.truncation,
-      service_tier: options.serviceTier,
-      prompt_cache_key: options.promptCacheKey,
-      metadata: options.metadata,
-      include: options.include.length === 0 ? null : options.include,
-      store: options.store,
-      stream: plan.stream,
-      ...choiceOfTools(plan, input),
-      previous_response_id: previousId,
-      input: [...prompt.items, ...items],
-    }),
-  )
-  return { body, text: JSON.stringify(body), warnings: [...options.warnings, ...warnings] }
+  const head = headOf(plan, prompt.instructions)
+  const tail = parseRequest({
+    ...supported(plan, choiceOfTools(plan, input)),
+    ...(previousId === null ? {} : { previous_response_id: previousId }),
+    input: [...prompt.items, ...items],
+  })
+  const text = `${head.opening},${JSON.stringify(tail).slice(1)}`
+  return { text, warnings: [...head.warnings, ...warnings] }
+}
+
+/** The part of a request that is the same each time, as text: checked and written once. */
+interface RequestHead {
+  /** Without the brace that closes it. */
+  readonly opening: string
+  readonly warnings: readonly string[]
+}
+
+const HEADS = new WeakMap<RequestPlan, Map<string | null, RequestHead>>()
+
+function headOf(plan: RequestPlan, instructions: string | null): RequestHead {
+  const heads = HEADS.get(plan) ?? new Map<string | null, RequestHead>()
+  HEADS.set(plan, heads)
+  const head = heads.get(instructions) ?? writeHead(plan, instructions)
+  heads.set(instructions, head)
+  return head
+}
+
+function writeHead(plan: RequestPlan, instructions: string | null): RequestHead {
+  const { requestOptions: options } = plan
+  const fields: Readonly<Record<string, unknown>> = withoutNulls({
+    model: plan.model,
+    instructions,
+    ...declaredTools(plan),
+    reasoning: options.reasoning,
+    text: options.text,
+    temperature: options.temperature,
+    top_p: options.topP,
+    max_output_tokens: options.maxOutputTokens,
+    truncation: options.truncation,
+    service_tier: options.serviceTier,
+    prompt_cache_key: options.promptCacheKey,
+    metadata: options.metadata,
+    include: options.include.length === 0 ? null : options.include,
+    store: options.store,
+    stream: plan.stream,
+  })
+  const toolFields = plan.definitions.length === 0 ? [] : ['tool_choice', 'max_tool_calls']
+  const dropped = [...Object.keys(fields), ...toolFields].filter((field) => plan.unsupported.includes(field))
+  return {
+    opening: JSON.stringify(parseRequest(supported(plan, fields))).slice(0, -1),
+    warnings: [
+      ...options.warnings,
+      ...dropped.map((field) => `the provider does not take ${field}: it is left out of every request`),
+    ],
+  }
+}
+
+function supported(
+  { unsupported }: RequestPlan,
+  fields: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  if (unsupported.length === 0) return fields
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => !unsupported.includes(field)))
 }
 
 interface PlacedInstructions {

@@ -1,9 +1,9 @@
-import type { LoopContext, LoopInput } from '../../machines/loop.types.ts'
-import { loopMachine } from '../../machines/loop.machine.ts'
+import type { LoopCall, LoopContext, LoopInput, Outcome } from '../../machines/loop.types.ts'
 import { can } from '../chart/can.ts'
 import type { LoopPathEvent } from '../chart/loop-events.ts'
-import { createFold, type FoldedStep, type LoopFold, type StartedEffect } from '../chart/pure-fold.ts'
-import type { LoopSnapshot } from '../chart/state-path.ts'
+import { loopFold } from '../chart/loop-fold.ts'
+import type { FoldedStep, StartedEffect } from '../chart/pure-fold.ts'
+import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
 import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
@@ -16,8 +16,6 @@ import { announceRequest, respond, type RespondValue } from './respond.ts'
 import { announceCall, runTool, type RunToolValue } from './run-tool.ts'
 import { endFrame, tellFrame } from './step-frames.ts'
 
-let sharedFold: LoopFold | null = null
-
 export interface DriveOptions {
   readonly runId: string
   readonly agent: Agent
@@ -28,24 +26,30 @@ export interface DriveOptions {
   readonly started: Frame
 }
 
+/** One call of a run and how it ended. */
+export interface CallSummary {
+  readonly callId: string
+  readonly name: string
+  readonly outcome: Outcome
+}
+
 /**
  * Drives one run: takes a decision from the journal, folds it through the chart, commits what came of it, launches
  * what the chart wants. Nothing is decided here.
  */
 export class Driver {
+  /** Every call that has its outcome, in the order in which they got it. */
+  readonly calls: CallSummary[] = []
   readonly #options: DriveOptions
   readonly #keys = new Map<string, string>()
   readonly #calls = new Map<number, Promise<RunToolValue>>()
   readonly #warned = new Set<string>()
-  readonly #fold: LoopFold
+  readonly #fold = loopFold()
   readonly #first: FoldedStep
   #snapshot: LoopSnapshot
 
   constructor(options: DriveOptions) {
     this.#options = options
-    // One for all runs: it holds a scope, and nothing of a run.
-    sharedFold ??= createFold(loopMachine, { input: { ...options.input, items: [] } })
-    this.#fold = sharedFold
     this.#first = this.#fold.first(options.input)
     this.#snapshot = this.#first.snapshot
   }
@@ -91,12 +95,14 @@ export class Driver {
   /** One step: the frames of the decision, of what followed, of what is about to start; then it starts. */
   async #take(decided: readonly Frame[], by: string, step: FoldedStep): Promise<void> {
     const { stamp, journal, agent } = this.#options
+    const { calls: before } = this.#snapshot.context
     this.#snapshot = step.snapshot
     const { context } = step.snapshot
     const frames: Frame[] = [...decided]
     for (const { state, turn } of step.entered)
       frames.push(makeFrame(stamp, 'state_entered', { state, by, turn }))
     for (const told of step.told) frames.push(tellFrame(stamp, agent.tools, told, context))
+    this.#summarise(frames, before, context.calls)
     const ended = step.stopped.flatMap((id) => this.#forget(id))
     const launches: (() => void)[] = []
     for (const effect of step.started) this.#prepare(effect, context, frames, launches)
@@ -104,6 +110,15 @@ export class Driver {
     await journal.commit(frames)
     for (const key of ended) journal.abort(key)
     for (const launch of launches) launch()
+  }
+
+  #summarise(frames: readonly Frame[], before: readonly LoopCall[], after: readonly LoopCall[]): void {
+    for (const frame of frames) {
+      if (frame.type !== 'tool_ended' && frame.type !== 'tool_failed') continue
+      const { call_id: callId, outcome } = frame
+      const call = [...after, ...before].find((known) => known.callId === callId)
+      this.calls.push({ callId, name: call?.name ?? '', outcome })
+    }
   }
 
   #forget(id: string): readonly string[] {

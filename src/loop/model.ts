@@ -39,5 +39,7 @@ export interface Model {
   readonly isStreamed: boolean
   /** Whether it keeps responses and continues by `previous_response_id`; null: not known. */
   readonly canContinueById: boolean | null
+  /** Request fields that it refuses: they are left out, and a warning says so. */
+  readonly unsupported?: readonly string[]
   readonly send: SendRequest
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { CHART_VERSION, loopMachine } from '../../machines/loop.machine.ts'
-import type { CommandAnswer, LoopCommand, LoopInput, LoopOutput, Outcome } from '../../machines/loop.types.ts'
+import type { CommandAnswer, LoopCommand, LoopInput, LoopOutput } from '../../machines/loop.types.ts'
 import { can } from '../chart/can.ts'
 import { chartHash } from '../chart/chart-hash.ts'
 import { explain, type Explanation } from '../chart/explain.ts'
@@ -11,8 +11,7 @@ import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
 import { MemoryJournal } from '../journal/memory-journal.ts'
 import type { Agent } from './agent.ts'
-import { Driver } from './drive.ts'
-import { statePath } from '../chart/state-path.ts'
+import { Driver, type CallSummary } from './drive.ts'
 import { loopInput } from './provide-loop.ts'
 import type { RunInput } from './run-input.ts'
 
@@ -21,13 +20,6 @@ export interface RunOptions {
   readonly runId?: string
   /** Cancels the run. */
   readonly signal?: AbortSignal
-}
-
-/** One call of a run and how it ended. */
-export interface CallSummary {
-  readonly callId: string
-  readonly name: string
-  readonly outcome: Outcome
 }
 
 export interface RunResult extends LoopOutput {
@@ -97,7 +89,7 @@ class LiveRun implements Run {
   }
 
   get state(): string {
-    return statePath(this.#driver.snapshot)
+    return this.#driver.snapshot.state
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Frame> {
@@ -154,7 +146,7 @@ class LiveRun implements Run {
     }
     const { output } = this.#driver.snapshot
     if (output === undefined) throw new Error('the chart ended without an output')
-    return { status: 'ended', ...output, calls: summarise(this.#journal.log.frames) }
+    return { status: 'ended', ...output, calls: this.#driver.calls }
   }
 }
 
@@ -169,22 +161,4 @@ function startFrame(stamp: FrameStamp, agent: Agent, input: RunInput): Frame {
     chart_version: CHART_VERSION,
     chart_hash: chartHash(loopMachine),
   })
-}
-
-/** Every call of the run in the order in which they were made. */
-function summarise(frames: readonly Frame[]): readonly CallSummary[] {
-  const names = new Map<string, string>()
-  const calls: CallSummary[] = []
-  for (const frame of frames) {
-    if (frame.type === 'response_settled') {
-      for (const { type, call_id: callId, name } of frame.items) {
-        if (type === 'function_call' && typeof callId === 'string')
-          names.set(callId, typeof name === 'string' ? name : '')
-      }
-    } else if (frame.type === 'tool_ended' || frame.type === 'tool_failed') {
-      const { call_id: callId, outcome } = frame
-      calls.push({ callId, name: names.get(callId) ?? '', outcome })
-    }
-  }
-  return calls
 }

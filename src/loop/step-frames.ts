@@ -2,7 +2,7 @@ import type { LoopContext, LoopEmitted } from '../../machines/loop.types.ts'
 import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
-import type { LoopSnapshot } from '../chart/state-path.ts'
+import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
 import type { ToolPort } from './tool-port.ts'
 
 /** The frame for what the chart told. */

@@ -9,21 +9,16 @@ import type { CreateResponseBody } from './requests.ts'
  * naming the first wrong field, when the schema of the protocol does not allow it or JSON cannot carry it.
  */
 export function parseRequest(body: unknown): CreateResponseBody {
-  const fault = findFault(body)
-  if (fault !== null) throw new LoopchartError('request_invalid', `request body is not valid: ${fault}`)
-  if (isCreateResponseBody(body)) return body
-  throw new LoopchartError('request_invalid', 'request body changed while it was checked')
-}
-
-function findFault(body: unknown): string | null {
+  let fault: string | null
   try {
-    const unsendable = findUnsendable(body)
-    if (unsendable !== null) return unsendable
-    return isCreateResponseBody(body) ? null : describeFault(strictRequestValidator).text
+    fault = findUnsendable(body)
+    if (fault === null && isCreateResponseBody(body)) return body
+    fault ??= describeFault(strictRequestValidator).text
   } catch (error) {
     // A getter or a proxy of the caller's threw; nothing above throws by itself.
     throw new LoopchartError('request_invalid', 'request body cannot be read', { cause: error })
   }
+  throw new LoopchartError('request_invalid', `request body is not valid: ${fault}`)
 }
 
 function isCreateResponseBody(body: unknown): body is CreateResponseBody {

@@ -3,7 +3,7 @@ import { cutEnd } from './join-faults.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { quoted } from './quoted.ts'
 import type { Registry } from './registry.ts'
-import type { PreparedCall, Tool } from './tool.ts'
+import type { Preparation, PreparedCall, Tool } from './tool.ts'
 import { isAllowed, type ToolChoicePolicy } from './tool-choice-policy.ts'
 
 /** A call as the model wrote it. */
@@ -32,11 +32,11 @@ export interface Admission {
 const MESSAGE_LENGTH_MAX = 1000
 
 /** Looks a call up, holds it to the policy and checks its arguments. Runs nothing, never rejects. */
-export async function admitCall(
+export function admitCall(
   registry: Registry,
   policy: ToolChoicePolicy,
   call: CallRequest,
-): Promise<Admission> {
+): Admission | Promise<Admission> {
   const tool = registry.resolve(call.name)
   const parsed = parseArguments(call.arguments, { isEmptyAllowed: tool?.isEmptyAllowed ?? false })
   const value = parsed.ok ? parsed.value : null
@@ -47,9 +47,10 @@ export async function admitCall(
   if (!isAllowed(policy, call.name, tool.name))
     return refuse('not_allowed', notAllowedMessage(registry, policy))
   if (!parsed.ok) return refuse('bad_arguments', parsed.message)
-  const prepared = await tool.prepare(parsed.value)
-  if (!prepared.ok) return refuse('bad_arguments', prepared.message)
-  return { tool, value, verdict: prepared.call }
+  const admit = (prepared: Preparation): Admission =>
+    prepared.ok ? { tool, value, verdict: prepared.call } : refuse('bad_arguments', prepared.message)
+  const prepared = tool.prepare(parsed.value)
+  return prepared instanceof Promise ? prepared.then(admit) : admit(prepared)
 }
 
 /** Whether a verdict is a no. */

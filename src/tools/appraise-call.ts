@@ -44,8 +44,10 @@ export async function appraiseCall(
   call: CallRequest,
   { clock = systemClock, checkTimeoutMs = 10_000 }: AppraisalOptions = {},
 ): Promise<CallFacts> {
+  const admitted = admitCall(registry, policy, call)
+  if (!(admitted instanceof Promise)) return factsOf(call, admitted)
   const deadline = startDeadline(clock, clock.now() + checkTimeoutMs)
-  const admission = await Promise.race([admitCall(registry, policy, call), deadline.elapsed])
+  const admission = await Promise.race([admitted, deadline.elapsed])
   deadline.clear()
   return factsOf(call, admission ?? unchecked(registry, call, checkTimeoutMs))
 }

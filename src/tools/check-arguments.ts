@@ -8,10 +8,10 @@ import type { CompiledValidator } from '../protocol/compiled-validator.ts'
 import { describeFault } from '../protocol/describe-fault.ts'
 import { faultText } from '../protocol/fault-text.ts'
 import type { Json, JsonObject } from '../protocol/json.ts'
-import type { StandardIssue, StandardSchema } from './standard-schema.ts'
+import type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.ts'
 
 /** Arguments as the tool takes them, or what is wrong with them. */
-type CheckedArguments<Arguments> =
+export type CheckedArguments<Arguments> =
   | { readonly ok: true; readonly value: Arguments }
   | { readonly ok: false; readonly faults: readonly string[] }
 
@@ -22,10 +22,14 @@ export type ArgumentChecker<Arguments> = (
 
 /** The check by a schema of a library. What the library makes of the value is what the tool gets. */
 export function standardChecker<Output>(schema: StandardSchema<Output>): ArgumentChecker<Output> {
-  return async (value) => {
-    const result = await schema['~standard'].validate(value)
+  const read = (result: StandardResult<Output>): CheckedArguments<Output> => {
     if (result.issues === undefined) return { ok: true, value: result.value }
     return { ok: false, faults: result.issues.map((issue) => standardFault(issue)) }
+  }
+  return (value) => {
+    const result = schema['~standard'].validate(value)
+    // Not every library's promise is a Promise.
+    return 'then' in result ? Promise.resolve(result).then(read) : read(result)
   }
 }
 

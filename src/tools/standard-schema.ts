@@ -13,7 +13,7 @@ export interface StandardSchema<Output = unknown> {
 }
 
 /** What `validate` answers: a value, or what is wrong. */
-type StandardResult<Output> =
+export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] }
 

@@ -1,7 +1,12 @@
 import { LoopchartError } from '../errors.ts'
 import type { AnyItem } from '../protocol/items.ts'
 import type { JsonObject } from '../protocol/json.ts'
-import { jsonSchemaChecker, standardChecker, type ArgumentChecker } from './check-arguments.ts'
+import {
+  jsonSchemaChecker,
+  standardChecker,
+  type ArgumentChecker,
+  type CheckedArguments,
+} from './check-arguments.ts'
 import { describeThrown } from './describe-thrown.ts'
 import { dropAddedNulls } from './drop-added-nulls.ts'
 import { joinFaults } from './join-faults.ts'
@@ -29,10 +34,10 @@ export interface Tool {
   /** Whether a call without argument text is one with `{}`: the schema requires no property. */
   readonly isEmptyAllowed: boolean
   /** Checks arguments; the answer is everything that can be asked about a call with them. Never rejects. */
-  readonly prepare: (value: JsonObject) => Promise<Preparation>
+  readonly prepare: (value: JsonObject) => Preparation | Promise<Preparation>
 }
 
-type Preparation =
+export type Preparation =
   | { readonly ok: true; readonly call: PreparedCall }
   | { readonly ok: false; readonly message: string }
 
@@ -100,6 +105,10 @@ function makeTool<Arguments>(
   check: ArgumentChecker<Arguments>,
 ): Tool {
   const { name, strict = false } = settings
+  const prepared = (checked: CheckedArguments<Arguments>): Preparation =>
+    checked.ok
+      ? { ok: true, call: prepareCall(settings, checked.value) }
+      : { ok: false, message: joinFaults(checked.faults) }
   return Object.freeze({
     name,
     description: settings.description,
@@ -114,16 +123,19 @@ function makeTool<Arguments>(
     claims: Object.freeze([...(settings.claims ?? [])]),
     claimArguments: settings.claimArguments ?? (() => ({})),
     isEmptyAllowed: requiredOf(schema).length === 0,
-    prepare: async (value: JsonObject): Promise<Preparation> => {
+    prepare: (value: JsonObject): Preparation | Promise<Preparation> => {
       try {
-        const checked = await check(strict ? dropAddedNulls(schema, value) : value)
-        if (!checked.ok) return { ok: false, message: joinFaults(checked.faults) }
-        return { ok: true, call: prepareCall(settings, checked.value) }
+        const checked = check(strict ? dropAddedNulls(schema, value) : value)
+        return checked instanceof Promise ? checked.then(prepared).catch(uncheckable) : prepared(checked)
       } catch (error) {
-        return { ok: false, message: joinFaults([`they cannot be checked: ${describeThrown(error)}`]) }
+        return uncheckable(error)
       }
     },
   })
+}
+
+function uncheckable(error: unknown): Preparation {
+  return { ok: false, message: joinFaults([`they cannot be checked: ${describeThrown(error)}`]) }
 }
 
 function strictly(name: string, schema: JsonObject): JsonObject {

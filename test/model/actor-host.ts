@@ -13,7 +13,7 @@ import type {
 import type { LoopPath } from '../../src/chart/loop-paths.ts'
 import type { LoopPathEvent } from '../../src/chart/loop-events.ts'
 import type { StartedEffect } from '../../src/chart/pure-fold.ts'
-import { statePath } from '../../src/chart/state-path.ts'
+import { statePath } from './state-path.ts'
 import { settledId, type PathHost, type PathStep } from './path-host.ts'
 
 /** The chart as an ordinary actor whose effects settle when the path says so. */

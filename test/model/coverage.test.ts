@@ -24,7 +24,7 @@ test('the paths take every transition on a real actor', async () => {
 test('both hosts take the same transitions equally often', async () => {
   const [folded, acted] = [createCoverage(loopMachine), createCoverage(loopMachine)]
   for (const path of allPaths().filter((_, index) => index % 10 === 0)) {
-    foldPath(path, { inspect: folded.inspect })
+    foldPath(path, { onTransition: folded.take })
     await actPath(path, acted.inspect)
   }
   expect(Object.fromEntries(folded.taken())).toEqual(Object.fromEntries(acted.taken()))
@@ -56,7 +56,7 @@ test('without any run every transition is missing', () => {
 
 function foldedCoverage(machine: typeof loopMachine, paths = allPaths()): Coverage {
   const coverage = createCoverage(machine)
-  for (const path of paths) foldPath(path, { machine, inspect: coverage.inspect })
+  for (const path of paths) foldPath(path, { onTransition: coverage.take }, machine)
   return coverage
 }
 
@@ -66,7 +66,7 @@ function coveringPaths(): readonly LoopPath[] {
   let count = 0
   return allPaths().filter((path) => {
     if (count === listTransitions(loopMachine).length) return false
-    foldPath(path, { inspect: coverage.inspect })
+    foldPath(path, { onTransition: coverage.take })
     const isNew = coverage.taken().size > count
     count = coverage.taken().size
     return isNew

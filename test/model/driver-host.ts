@@ -3,7 +3,6 @@ import { Buffer } from 'node:buffer'
 import type { LoopCommand } from '../../machines/loop.types.ts'
 import type { LoopPathEvent } from '../../src/chart/loop-events.ts'
 import type { LoopPath } from '../../src/chart/loop-paths.ts'
-import { statePath } from '../../src/chart/state-path.ts'
 import { FrameStamp } from '../../src/frames/frame-stamp.ts'
 import type { Frame } from '../../src/frames/generated/frame.ts'
 import { makeFrame } from '../../src/frames/make-frame.ts'
@@ -148,11 +147,11 @@ class PathJournal implements Journal {
   }
 
   #capture(): void {
-    const { status, context, output } = this.read()
+    const { state, status, context, output } = this.read()
     const [started, aborted] = [this.#started, this.#aborted]
     this.#started = []
     this.#aborted = []
-    this.steps.push({ state: statePath(this.read()), status, context, output, started, aborted })
+    this.steps.push({ state, status, context, output, started, aborted })
   }
 
   #open(): void {

@@ -1,23 +1,18 @@
-import type { InspectionEvent } from 'xstate'
-
 import { loopMachine } from '../../machines/loop.machine.ts'
 import type { LoopPath } from '../../src/chart/loop-paths.ts'
-import { createFold, type FoldedStep } from '../../src/chart/pure-fold.ts'
-import { statePath } from '../../src/chart/state-path.ts'
+import { createFold, type FoldedStep, type FoldOptions } from '../../src/chart/pure-fold.ts'
 import { settledId, type PathHost, type PathStep } from './path-host.ts'
 
 /** The chart as a pure function. */
 export const foldHost: PathHost = { name: 'pure fold', run: async (path) => foldPath(path) }
 
-export interface FoldOptions {
-  readonly machine?: typeof loopMachine
-  readonly inspect?: (event: InspectionEvent) => void
-}
-
 /** Folds a path, and keeps track of which effects are at work. */
-export function foldPath(path: LoopPath, options: FoldOptions = {}): readonly PathStep[] {
-  const { machine = loopMachine, ...rest } = options
-  const fold = createFold(machine, { input: path.input, ...rest })
+export function foldPath(
+  path: LoopPath,
+  options: FoldOptions = {},
+  machine = loopMachine,
+): readonly PathStep[] {
+  const fold = createFold(machine, options)
   const live = new Set<string>()
   let last = fold.first(path.input)
   const steps = [stepOf(last, null, live)]
@@ -33,6 +28,6 @@ function stepOf(folded: FoldedStep, settled: string | null, live: Set<string>): 
   if (settled !== null) live.delete(settled)
   const aborted = stopped.filter((id) => live.delete(id))
   for (const { id } of started) live.add(id)
-  const { status, context, output } = snapshot
-  return { state: statePath(snapshot), status, context, output, started, aborted, told }
+  const { state, status, context, output } = snapshot
+  return { state, status, context, output, started, aborted, told }
 }

@@ -1,7 +1,7 @@
-import { loopMachine } from '../../machines/loop.machine.ts'
 import { stateKey, type LoopPath } from '../../src/chart/loop-paths.ts'
-import { createFold, type LoopFold } from '../../src/chart/pure-fold.ts'
-import { statePath, type LoopSnapshot } from '../../src/chart/state-path.ts'
+import { loopFold } from '../../src/chart/loop-fold.ts'
+import type { LoopSnapshot } from '../../src/chart/loop-snapshot.ts'
+import type { LoopFold } from '../../src/chart/pure-fold.ts'
 import { allPaths, pathName } from './all-paths.ts'
 
 /** A state that some path leads to, and how to go on from there. */
@@ -20,7 +20,7 @@ export function foldedStates(): readonly FoldedState[] {
 }
 
 function addStates(path: LoopPath, states: Map<string, FoldedState>): void {
-  const fold = createFold(loopMachine, { input: path.input })
+  const fold = loopFold()
   let { snapshot } = fold.first(path.input)
   path.events.forEach((event, index) => {
     add(snapshot, index)
@@ -30,7 +30,7 @@ function addStates(path: LoopPath, states: Map<string, FoldedState>): void {
 
   function add(snapshot: LoopSnapshot, length: number): void {
     const key = `${path.scenario} ${stateKey(snapshot)}`
-    const leaf = statePath(snapshot)
+    const leaf = snapshot.state
     if (!states.has(key)) states.set(key, { leaf, snapshot, fold, name: pathName(path, length) })
   }
 }

@@ -6,11 +6,12 @@ import { expect, test, vi } from 'vitest'
 import { loopMachine } from '../../machines/loop.machine.ts'
 import { LOOP_SCENARIOS } from '../../src/chart/loop-scenarios.ts'
 import { loopPaths } from '../../src/chart/loop-paths.ts'
-import { createFold } from '../../src/chart/pure-fold.ts'
+import { loopFold } from '../../src/chart/loop-fold.ts'
 import { actorHost } from './actor-host.ts'
 import { pathName } from './all-paths.ts'
 import { foldHost } from './fold-host.ts'
 import type { PathHost } from './path-host.ts'
+import { statePath } from './state-path.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -31,16 +32,20 @@ test.for(HOSTS.flatMap((host) => LOOP_SCENARIOS.map((scenario) => ({ host, scena
   },
 )
 
-test('the fold with a kept scope gives what transition() of xstate gives', () => {
+test('the fold gives what transition() of xstate gives, and takes what its snapshot can', () => {
   for (const scenario of LOOP_SCENARIOS) {
     for (const path of loopPaths(scenario).filter((_, index) => index % 20 === 0)) {
-      const fold = createFold(loopMachine, { input: path.input })
+      const fold = loopFold()
       let kept = fold.first(path.input)
       let [snapshot, actions] = initialTransition(loopMachine, path.input)
       for (const event of path.events) {
         kept = fold.next(kept.snapshot, event)
         ;[snapshot, actions] = transition(loopMachine, snapshot, event as never)
-        expect(kept.snapshot.value).toEqual(snapshot.value)
+        expect(kept.snapshot.state).toEqual(statePath(snapshot))
+        expect(fold.takes(kept.snapshot, { type: 'run.cancel' })).toBe(snapshot.can({ type: 'run.cancel' }))
+        expect(kept.snapshot.children).toEqual(
+          snapshot.status === 'active' ? Object.keys(snapshot.children) : [],
+        )
         expect(kept.snapshot.context).toEqual(snapshot.context)
         const spawned = actions.filter(({ type }) => type === 'xstate.spawnChild')
         expect(kept.started).toHaveLength(spawned.length)

@@ -5,6 +5,7 @@ import { runningSlots, toolId } from '../../machines/loop.rules.ts'
 import type { LoopCommand, LoopContext } from '../../machines/loop.types.ts'
 import { can } from '../../src/chart/can.ts'
 import { explain } from '../../src/chart/explain.ts'
+import { loopFold } from '../../src/chart/loop-fold.ts'
 import { listStates } from '../../src/chart/list-transitions.ts'
 import {
   compactDone,
@@ -17,7 +18,6 @@ import {
   type LoopPathEvent,
 } from '../../src/chart/loop-events.ts'
 import { failure, toolOutput } from '../../src/chart/response-cases.ts'
-import { statePath } from '../../src/chart/state-path.ts'
 import { foldedStates, type FoldedState } from './folded-states.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -39,12 +39,12 @@ test('from every working state a cancel aborts what runs and ends in cancelled',
   for (const { leaf, snapshot, fold, name } of STATES) {
     if (!leaf.startsWith('working.')) continue
     const stopping = fold.next(snapshot, { type: 'run.cancel' })
-    expect(statePath(stopping.snapshot), name).toBe('stopping')
+    expect(stopping.snapshot.state, name).toBe('stopping')
     expect(stopping.stopped, name).toEqual(
       expect.arrayContaining(['deadline', ...runningSlots(snapshot.context).map(toolId)]),
     )
     const ended = fold.next(stopping.snapshot, drainDone([])).snapshot
-    expect([ended.value, ended.output?.reason, ended.status], name).toEqual([
+    expect([ended.state, ended.output?.reason, ended.status], name).toEqual([
       'cancelled',
       'cancelled',
       'done',
@@ -59,7 +59,7 @@ test('a stopping run keeps the end that it was told first', () => {
     const after = fold.next(snapshot, { type: 'run.cancel' }).snapshot
     expect(after.context, name).toEqual(snapshot.context)
     const ended = fold.next(after, drainDone([])).snapshot
-    expect(ended.value, name).toBe(snapshot.context.ending?.state)
+    expect(ended.state, name).toBe(snapshot.context.ending?.state)
   }
 })
 
@@ -78,10 +78,10 @@ test('an event that nobody expects changes nothing and starts nothing', () => {
       const after = fold.next(snapshot, event)
       const seen = {
         ...after,
-        snapshot: [after.snapshot.value, after.snapshot.status, after.snapshot.context],
+        snapshot: [after.snapshot.state, after.snapshot.status, after.snapshot.context],
       }
       expect(seen, `${name} > ${event.type}`).toEqual({
-        snapshot: [snapshot.value, snapshot.status, snapshot.context],
+        snapshot: [snapshot.state, snapshot.status, snapshot.context],
         entered: [],
         started: [],
         stopped: [],
@@ -118,7 +118,7 @@ test('the first event of a response moves the run to streaming and does nothing 
   for (const { leaf, snapshot, fold, name } of STATES) {
     if (leaf !== 'working.responding.requesting') continue
     const after = fold.next(snapshot, { type: 'stream.opened' })
-    expect(statePath(after.snapshot), name).toBe('working.responding.streaming')
+    expect(after.snapshot.state, name).toBe('working.responding.streaming')
     expect(after.snapshot.context, name).toBe(snapshot.context)
     expect([after.started, after.stopped, after.told], name).toEqual([[], [], []])
   }
@@ -129,7 +129,7 @@ test('a command is refused with a reason exactly where the chart does not take i
     for (const { command } of commandsFor(snapshot.context)) {
       const { answer, reason } = can(snapshot, command)
       const where = `${name} > ${JSON.stringify(command)}`
-      expect(answer !== 'refused', where).toBe(snapshot.can(command))
+      expect(answer !== 'refused', where).toBe(loopFold().takes(snapshot, command))
       expect(reason === null, where).toBe(answer !== 'refused')
       expect(reason, where).not.toBe('')
     }
@@ -140,7 +140,7 @@ test('a command that is refused changes nothing, and one that is taken does', ()
   for (const { snapshot, fold, name } of STATES) {
     for (const { command } of commandsFor(snapshot.context)) {
       const after = fold.next(snapshot, command).snapshot
-      const isSame = after.context === snapshot.context && statePath(after) === statePath(snapshot)
+      const isSame = after.context === snapshot.context && after.state === snapshot.state
       expect(isSame, `${name} > ${JSON.stringify(command)}`).toBe(can(snapshot, command).answer === 'refused')
     }
   }
@@ -157,7 +157,9 @@ test('every state is explained, and one that waits says for what', () => {
     expect(explained.doc, name).not.toBe('')
     expect(explained.why, name).not.toBe('')
     expect(explained.waitsFor.length > 0, name).toBe(snapshot.status === 'active')
-    expect(explained.can.includes('run.cancel'), name).toBe(snapshot.can({ type: 'run.cancel' }))
+    expect(explained.can.includes('run.cancel'), name).toBe(
+      loopFold().takes(snapshot, { type: 'run.cancel' }),
+    )
   }
 })
 

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { loopMachine } from '../../../machines/loop.machine.ts'
 import type { LoopSettings } from '../../../machines/loop.types.ts'
 import { can } from '../../../src/chart/can.ts'
 import { explain } from '../../../src/chart/explain.ts'
 import { inDoubt, respondDone, type LoopPathEvent } from '../../../src/chart/loop-events.ts'
 import { LOOP_SCENARIOS } from '../../../src/chart/loop-scenarios.ts'
-import { createFold } from '../../../src/chart/pure-fold.ts'
+import { loopFold } from '../../../src/chart/loop-fold.ts'
 import { asks, failure, says } from '../../../src/chart/response-cases.ts'
-import type { LoopSnapshot } from '../../../src/chart/state-path.ts'
+import type { LoopSnapshot } from '../../../src/chart/loop-snapshot.ts'
 import type { CallCase } from '../../../src/chart/response-cases.ts'
 
 const { input } = LOOP_SCENARIOS[0]
@@ -52,7 +51,7 @@ test('a time that no calendar has does not stop an explanation', () => {
 
 test('a call in doubt waits for somebody to say what became of it', () => {
   const snapshot = asked({})
-  const doubted = fold().next(snapshot, inDoubt('tool.0')).snapshot
+  const doubted = loopFold().next(snapshot, inDoubt('tool.0')).snapshot
   expect(explain(doubted).waitsFor).toEqual(['somebody to say what became of call call_1_0 of look'])
   expect(can(doubted, { type: 'call.reconcile', callId: 'call_1_0', as: 'rerun' }).answer).toBe('accepted')
   expect(can(doubted, { type: 'call.approve', callId: 'call_1_0' }).reason).toBe(
@@ -88,19 +87,14 @@ test('a message for a run that works is queued, and refused once the last word i
 test('a call that was approved cannot be approved again', () => {
   const snapshot = asked({}, { needsApproval: true })
   const approve = { type: 'call.approve', callId: 'call_1_1' } as const
-  const approved = fold().next(snapshot, approve).snapshot
+  const approved = loopFold().next(snapshot, approve).snapshot
   expect(can(approved, approve).reason).toBe('call call_1_1 was approved already')
   expect(can(approved, { type: 'call.approve', callId: 'call_9' }).reason).toBe('there is no call call_9')
 })
 
-function fold(settings: Partial<LoopSettings> = {}): ReturnType<typeof createFold> {
-  return createFold(loopMachine, { input: { ...input, settings: { ...input.settings, ...settings } } })
-}
-
 function after(events: readonly LoopPathEvent[], settings: Partial<LoopSettings> = {}): LoopSnapshot {
-  const folding = fold(settings)
-  let { snapshot } = folding.first({ ...input, settings: { ...input.settings, ...settings } })
-  for (const event of events) ({ snapshot } = folding.next(snapshot, event))
+  let { snapshot } = loopFold().first({ ...input, settings: { ...input.settings, ...settings } })
+  for (const event of events) ({ snapshot } = loopFold().next(snapshot, event))
   return snapshot
 }
 

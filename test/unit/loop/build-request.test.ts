@@ -4,6 +4,8 @@ import { expect, test } from 'vitest'
 import type { RespondInput } from '../../../machines/loop.types.ts'
 import { buildRequest, type RequestPlan } from '../../../src/loop/build-request.ts'
 import { parseRequestOptions, type RequestOptionsInput } from '../../../src/loop/request-options.ts'
+import { parseRequest } from '../../../src/protocol/parse-request.ts'
+import type { CreateResponseBody } from '../../../src/protocol/requests.ts'
 import { refusalOf } from './refusal-of.ts'
 import { answerText, call, notRun, output, sampleRun, user } from './sample-run.ts'
 
@@ -20,8 +22,17 @@ function plan(options: RequestOptionsInput = {}, more: Partial<RequestPlan> = {}
     requestOptions: parseRequestOptions(options),
     answerText,
     stream: true,
+    unsupported: [],
     ...more,
   }
+}
+
+/** The request, read as whoever gets it would. */
+function built(
+  ...given: Parameters<typeof buildRequest>
+): ReturnType<typeof buildRequest> & { readonly body: CreateResponseBody } {
+  const request = buildRequest(...given)
+  return { ...request, body: parseRequest(JSON.parse(request.text)) }
 }
 
 const initial: RespondInput = {
@@ -48,7 +59,7 @@ const followUp: RespondInput = {
 const system = { type: 'message', role: 'system', content: 'Be brief.' }
 
 test('N3, L11..L14: the first request says all that there is to say, in a fixed order', () => {
-  const { body, text, warnings } = buildRequest(plan(), initial)
+  const { body, text, warnings } = built(plan(), initial)
   expect(text).toBe(
     JSON.stringify({
       model: 'm',
@@ -66,7 +77,7 @@ test('N3, L11..L14: the first request says all that there is to say, in a fixed 
 })
 
 test('L9: a follow-up by id carries the id and only the outputs', () => {
-  const { body } = buildRequest(plan(), followUp)
+  const { body } = built(plan(), followUp)
   expect(body).toEqual({
     model: 'm',
     instructions: 'Be brief.',
@@ -97,7 +108,7 @@ test('every option has its field', () => {
     temperature: 0,
     topP: 0.5,
   }
-  expect(buildRequest(plan(options, { stream: false }), initial).body).toEqual({
+  expect(built(plan(options, { stream: false }), initial).body).toEqual({
     model: 'm',
     instructions: 'Be brief.',
     tools: definitions,
@@ -122,17 +133,15 @@ test('every option has its field', () => {
 
 test('K7: a forced choice is free in the requests after it was followed, unless it is sticky', () => {
   const options = { toolChoice: 'required' } as const
-  expect(buildRequest(plan(options), initial).body.tool_choice).toBe('required')
-  expect(buildRequest(plan(options), followUp).body.tool_choice).toBe('auto')
-  expect(buildRequest(plan({ ...options, stickyToolChoice: true }), followUp).body.tool_choice).toBe(
-    'required',
-  )
+  expect(built(plan(options), initial).body.tool_choice).toBe('required')
+  expect(built(plan(options), followUp).body.tool_choice).toBe('auto')
+  expect(built(plan({ ...options, stickyToolChoice: true }), followUp).body.tool_choice).toBe('required')
 })
 
 test('K11: the last word calls for no tool, and the calls that remain are never said to be less than one', () => {
   const last: RespondInput = { ...followUp, kind: 'wrap_up', toolCallsLeft: 0, isChoiceSatisfied: false }
   for (const toolChoice of ['auto', 'required'] as const) {
-    expect(buildRequest(plan({ toolChoice, stickyToolChoice: true }), last).body).toMatchObject({
+    expect(built(plan({ toolChoice, stickyToolChoice: true }), last).body).toMatchObject({
       tool_choice: 'none',
       max_tool_calls: 1,
       tools: definitions,
@@ -141,7 +150,7 @@ test('K11: the last word calls for no tool, and the calls that remain are never 
 })
 
 test('without tools nothing is said about tools', () => {
-  const { body } = buildRequest(plan({}, { definitions: [] }), initial)
+  const { body } = built(plan({}, { definitions: [] }), initial)
   expect(Object.keys(body)).toEqual(['model', 'instructions', 'stream', 'input'])
 })
 
@@ -159,7 +168,7 @@ test.each<readonly [RequestOptionsInput, RespondInput, boolean, readonly unknown
   [{ systemPromptPlacement: 'both' }, initial, true, [system]],
   [{ systemPromptPlacement: 'both' }, followUp, true, []],
 ])('K4: with %j the instructions are where they belong (%#)', (options, input, isField, first) => {
-  const { body } = buildRequest(plan(options), input)
+  const { body } = built(plan(options), input)
   expect(body.instructions).toBe(isField ? 'Be brief.' : undefined)
   expect(body.input?.slice(0, first.length)).toEqual(first)
   expect(JSON.stringify(body.input).match(/"role":"(system|developer)"/g) ?? []).toHaveLength(first.length)
@@ -167,14 +176,14 @@ test.each<readonly [RequestOptionsInput, RespondInput, boolean, readonly unknown
 
 test.each([null, ''])('the instructions %j are none', (instructions) => {
   for (const input of [initial, stateless])
-    expect(buildRequest(plan({}, { instructions }), input).body).toMatchObject({ input: [user('2+3?')] })
+    expect(built(plan({}, { instructions }), input).body).toMatchObject({ input: [user('2+3?')] })
 })
 
 test('K3: encrypted reasoning asks for itself, stores nothing, and is sent back', () => {
   const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'opaque' }
   const bare = { type: 'reasoning', id: 'rs_2', summary: [] }
   const items = [user('2+3?'), reasoning, bare, call('c1'), output('c1', '5')]
-  const { body, warnings } = buildRequest(plan({ encryptedReasoning: true }), { ...stateless, items })
+  const { body, warnings } = built(plan({ encryptedReasoning: true }), { ...stateless, items })
   expect(body).toMatchObject({ include: ['reasoning.encrypted_content'], store: false })
   expect(body.input).toContainEqual(reasoning)
   expect(body.input).not.toContainEqual(bare)
@@ -183,13 +192,13 @@ test('K3: encrypted reasoning asks for itself, stores nothing, and is sent back'
 
 test('a conversation that starts with the provider has its calls paired, one that goes on has not', () => {
   const items = [output('c1', '5')]
-  expect(buildRequest(plan(), { ...initial, items }).body.input).toEqual([])
-  expect(buildRequest(plan(), { ...followUp, items }).body.input).toHaveLength(1)
+  expect(built(plan(), { ...initial, items }).body.input).toEqual([])
+  expect(built(plan(), { ...followUp, items }).body.input).toHaveLength(1)
 })
 
 test('K2: a request never has both an id and the conversation', () => {
   const items = [user('2+3?'), call('c1'), notRun('c1', 'denied')]
-  const { body } = buildRequest(plan(), { ...followUp, mode: 'stateless', items })
+  const { body } = built(plan(), { ...followUp, mode: 'stateless', items })
   expect(body.previous_response_id).toBeUndefined()
   expect(body.input).toHaveLength(4)
 })
@@ -198,10 +207,10 @@ test('without an id, each request extends the input of the one before, and the r
   fc.assert(
     fc.property(sampleRun(fc.constantFrom('c1', 'c2', 'c3')), ({ first, turns }) => {
       const items = [...first]
-      let before = buildRequest(plan(), { ...stateless, items }).body
+      let before = built(plan(), { ...stateless, items }).body
       for (const turn of turns) {
         items.push(...turn.response, ...turn.added)
-        const { body, text } = buildRequest(plan(), { ...stateless, kind: 'follow_up', items })
+        const { body, text } = built(plan(), { ...stateless, kind: 'follow_up', items })
         const sent = JSON.stringify(before.input).slice(0, -1)
         expect(JSON.stringify(body.input).startsWith(sent)).toBe(true)
         expect(JSON.stringify(body.tools)).toBe(JSON.stringify(before.tools))
@@ -215,13 +224,11 @@ test('without an id, each request extends the input of the one before, and the r
 
 test('the same input gives the same bytes', () => {
   const items = [user('x'), call('', { arguments: 'no' }), notRun('', 'bad_arguments')]
-  const texts = [1, 2].map(
-    () => buildRequest(plan({ metadata: { b: '1', a: '2' } }), { ...stateless, items }).text,
-  )
+  const texts = [1, 2].map(() => built(plan({ metadata: { b: '1', a: '2' } }), { ...stateless, items }).text)
   expect(texts[0]).toBe(texts[1])
 })
 
 test('a plan that the protocol does not take is refused before it is sent', () => {
   const wrong = plan({}, { definitions: [{ type: 'function', name: 'a.b' }] })
-  expect(refusalOf(() => buildRequest(wrong, initial))).toMatch(/^request_invalid: .*tools\[0\]\.name/)
+  expect(refusalOf(() => built(wrong, initial))).toMatch(/^request_invalid: .*tools\[0\]\.name/)
 })
