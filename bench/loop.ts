@@ -159,7 +159,13 @@ async function noopFigure(): Promise<Figure> {
     const from = process.hrtime.bigint()
     await tools.run(
       { ...call, facts },
-      { key: 'k', timeoutMs: 1000, signal: new AbortController().signal, onOutput: () => undefined },
+      {
+        key: 'k',
+        timeoutMs: 1000,
+        signal: new AbortController().signal,
+        onOutput: () => undefined,
+        onLate: () => undefined,
+      },
     )
     times.push(Number(process.hrtime.bigint() - from) / 1000)
   }

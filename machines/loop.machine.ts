@@ -1,7 +1,15 @@
 // The agent loop. Every state a run can be in and every way between them is here; what the states need from the
 // outside are the five actors of loop.setup.ts, filled in by src/loop. No clock, no ids, no input or output: time and
 // ids arrive in events, so the same events always give the same states.
-import { ENDINGS, initialContext, loopOutput, respondInput, runningSlots, told } from './loop.rules.ts'
+import {
+  ENDINGS,
+  initialContext,
+  loopOutput,
+  outputOf,
+  respondInput,
+  runningSlots,
+  told,
+} from './loop.rules.ts'
 import { loopSetup } from './loop.setup.ts'
 
 /** Changes whenever a stored run could not be folded through the chart any more. */
@@ -55,46 +63,41 @@ export const loopMachine = loopSetup.createMachine({
             input: ({ context }) => respondInput(context),
             onDone: [
               {
-                guard: { type: 'isResponse', params: ({ event }) => ({ output: event.output }) },
+                guard: { type: 'isResponse', params: outputOf },
                 target: 'assembling',
                 meta: { doc: 'The response ended as a response should.' },
-                actions: { type: 'takeResponse', params: ({ event }) => ({ output: event.output }) },
+                actions: { type: 'takeResponse', params: outputOf },
               },
               {
-                guard: { type: 'canSwitchMode', params: ({ event }) => ({ output: event.output }) },
+                guard: { type: 'canSwitchMode', params: outputOf },
                 target: 'responding',
                 reenter: true,
                 meta: { doc: 'The provider cannot continue by id: the whole conversation is sent instead.' },
-                actions: [
-                  { type: 'noteError', params: ({ event }) => ({ output: event.output }) },
-                  'goStateless',
-                  'countAttempt',
-                  'announceSwitch',
-                ],
+                actions: [{ type: 'noteError', params: outputOf }, 'goStateless', 'announceSwitch'],
               },
               {
-                guard: { type: 'canRetry', params: ({ event }) => ({ output: event.output }) },
+                guard: { type: 'canRetry', params: outputOf },
                 target: 'backingOff',
                 meta: { doc: 'The request may be sent again, later.' },
-                actions: [
-                  { type: 'noteError', params: ({ event }) => ({ output: event.output }) },
-                  'countAttempt',
-                  'announceRetry',
-                ],
+                actions: [{ type: 'noteError', params: outputOf }, 'countAttempt', 'announceRetry'],
+              },
+              {
+                guard: { type: 'canFallBack', params: outputOf },
+                target: 'responding',
+                reenter: true,
+                meta: { doc: 'The next model of the list is asked instead.' },
+                actions: [{ type: 'noteError', params: outputOf }, 'fallBack', 'announceFallBack'],
               },
               {
                 guard: 'isWrapUp',
                 target: '#loop.limitExceeded',
                 meta: { doc: 'The last word was not to be had; the limit is why the run ends.' },
-                actions: { type: 'noteError', params: ({ event }) => ({ output: event.output }) },
+                actions: { type: 'noteError', params: outputOf },
               },
               {
                 target: '#loop.failed',
                 meta: { doc: 'The request failed for good.' },
-                actions: [
-                  { type: 'noteError', params: ({ event }) => ({ output: event.output }) },
-                  'endWithError',
-                ],
+                actions: [{ type: 'noteError', params: outputOf }, 'endWithError'],
               },
             ],
           },
@@ -293,9 +296,7 @@ export const loopMachine = loopSetup.createMachine({
               },
             },
             reconciling: {
-              meta: {
-                doc: 'A call was started and its outcome is unknown: somebody must say what happened.',
-              },
+              meta: { doc: 'A call was started; somebody must say what became of it.' },
               tags: ['waiting'],
               always: { guard: 'isHeadCertain', target: 'choosing', meta: { doc: 'It is known now.' } },
             },
@@ -322,12 +323,12 @@ export const loopMachine = loopSetup.createMachine({
             input: ({ context }) => ({ items: context.items }),
             onDone: [
               {
-                guard: { type: 'isCompacted', params: ({ event }) => ({ output: event.output }) },
+                guard: { type: 'isCompacted', params: outputOf },
                 target: 'responding',
                 meta: { doc: 'The shorter conversation goes on.' },
                 actions: [
-                  { type: 'announceCompacted', params: ({ event }) => ({ output: event.output }) },
-                  { type: 'takeCompacted', params: ({ event }) => ({ output: event.output }) },
+                  { type: 'announceCompacted', params: outputOf },
+                  { type: 'takeCompacted', params: outputOf },
                 ],
               },
               { target: 'responding', meta: { doc: 'It could not be made shorter and goes on as it is.' } },
@@ -357,18 +358,18 @@ export const loopMachine = loopSetup.createMachine({
             guard: 'endsCancelled',
             target: 'cancelled',
             meta: { doc: 'All has stopped.' },
-            actions: { type: 'settleDrained', params: ({ event }) => ({ output: event.output }) },
+            actions: { type: 'settleDrained', params: outputOf },
           },
           {
             guard: 'endsLimitExceeded',
             target: 'limitExceeded',
             meta: { doc: 'All has stopped.' },
-            actions: { type: 'settleDrained', params: ({ event }) => ({ output: event.output }) },
+            actions: { type: 'settleDrained', params: outputOf },
           },
           {
             target: 'failed',
             meta: { doc: 'All has stopped.' },
-            actions: { type: 'settleDrained', params: ({ event }) => ({ output: event.output }) },
+            actions: { type: 'settleDrained', params: outputOf },
           },
         ],
         onError: {

@@ -30,7 +30,7 @@ export function initialContext({ items, settings, deadlineAt, wallTimeMs }: Loop
   return {
     settings,
     deadline: { deadlineAt, wallTimeMs },
-    mode: settings.mode,
+    route: { model: 0, mode: settings.mode, since: 0 },
     kind: 'initial',
     turn: 1,
     attempt: 0,
@@ -200,12 +200,13 @@ function userMessage(text: string): AnyItem {
 }
 
 export function respondInput(context: LoopContext): RespondInput {
-  const isChained = context.mode === 'previous_response_id' && context.responseId !== null
+  const isChained = context.route.mode === 'previous_response_id' && context.responseId !== null
   return {
     kind: context.kind,
     turn: context.turn,
     attempt: context.attempt,
-    mode: context.mode,
+    model: context.route.model,
+    mode: context.route.mode,
     previousResponseId: isChained ? context.responseId : null,
     items: isChained ? context.items.slice(context.knownItems) : context.items,
     toolCallsLeft: Math.max(0, context.settings.limits.toolCalls - context.toolCalls),
@@ -378,4 +379,11 @@ export function runningSlots({ calls }: LoopContext): readonly number[] {
 export function told(command: Extract<LoopCommand, { type: 'call.reconcile' }>): CallAnswer {
   if (command.as === 'rerun') return { outcome: 'outcome_unknown', output: null, detail: null }
   return { outcome: command.as === 'done' ? 'ok' : 'error', output: command.output, detail: null }
+}
+
+/** What an effect settled with, for the guards and actions that are about it. */
+export function outputOf<Output>({ event }: { readonly event: { readonly output: Output } }): {
+  readonly output: Output
+} {
+  return { output: event.output }
 }

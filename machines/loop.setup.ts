@@ -70,11 +70,14 @@ export const loopSetup = setup({
       !output.ok &&
       output.error.isContinuity &&
       context.settings.maySwitchMode &&
-      context.mode === 'previous_response_id',
+      context.route.mode === 'previous_response_id',
     canRetry: ({ context }, { output }: { output: RespondOutput }) =>
       !output.ok &&
       output.error.retryAt !== null &&
-      context.attempt < Math.min(context.settings.retriesMax, output.error.retriesMax ?? Infinity),
+      context.attempt - context.route.since <
+        Math.min(context.settings.retriesMax, output.error.retriesMax ?? Infinity),
+    canFallBack: ({ context: { route, settings } }, { output }: { output: RespondOutput }) =>
+      !output.ok && output.error.isFallback && route.model < settings.fallbackModes.length,
     isWrapUp: ({ context }) => context.kind === 'wrap_up',
     canSteer: ({ context }) => context.kind !== 'wrap_up',
     isCutShort: ({ context }) =>
@@ -136,7 +139,37 @@ export const loopSetup = setup({
         },
       ],
     })),
-    goStateless: perform(() => ({ change: { mode: 'stateless', responseId: null, knownItems: 0 } })),
+    goStateless: perform(({ route, attempt }) => ({
+      change: {
+        route: { ...route, mode: 'stateless' },
+        attempt: attempt + 1,
+        responseId: null,
+        knownItems: 0,
+      },
+    })),
+    // Another provider knows nothing of the conversation: all of it is sent.
+    fallBack: perform(({ route, attempt, settings }) => ({
+      change: {
+        route: {
+          model: route.model + 1,
+          mode: settings.fallbackModes[route.model] ?? 'stateless',
+          since: attempt + 1,
+        },
+        attempt: attempt + 1,
+        responseId: null,
+        knownItems: 0,
+      },
+    })),
+    announceFallBack: perform(({ route, error }) => ({
+      tell: [
+        {
+          type: 'provider_switched',
+          cause: error?.code ?? 'unknown',
+          from: route.model - 1,
+          to: route.model,
+        },
+      ],
+    })),
     announceSwitch: perform(({ error }) => ({
       tell: [{ type: 'continuity_switched', cause: error?.code ?? 'unknown' }],
     })),
@@ -249,6 +282,7 @@ export const loopSetup = setup({
         kind: context.kind === 'wrap_up' ? 'wrap_up' : 'follow_up',
         turn: context.turn + 1,
         attempt: 0,
+        route: { ...context.route, since: 0 },
         calls: [],
         steers: [],
         error: null,

@@ -39,6 +39,8 @@ export interface LoopSettings {
   /** What to do with a response that the provider cut short. */
   readonly onIncomplete: 'stop' | 'continue'
   readonly mode: ContinuityMode
+  /** The same for each further model of the list, in the order in which they are asked. */
+  readonly fallbackModes: readonly ContinuityMode[]
   /** May turn to stateless once, when the provider cannot continue by id. */
   readonly maySwitchMode: boolean
   readonly toolExecution: 'sequential' | 'parallel'
@@ -140,6 +142,8 @@ export interface RespondError {
   readonly retriesMax: number | null
   /** The provider cannot continue by `previous_response_id`. */
   readonly isContinuity: boolean
+  /** The next model of the list may be asked instead. */
+  readonly isFallback: boolean
 }
 
 export type RespondOutput =
@@ -164,6 +168,8 @@ export interface RespondInput {
   readonly kind: RequestKind
   readonly turn: number
   readonly attempt: number
+  /** Place in the list of models. */
+  readonly model: number
   readonly mode: ContinuityMode
   readonly previousResponseId: string | null
   readonly items: readonly AnyItem[]
@@ -219,10 +225,19 @@ export interface LoopEnding {
   readonly message: string
 }
 
+/** Where requests go, and how they carry the conversation. */
+export interface LoopRoute {
+  /** Place in the list of models. */
+  readonly model: number
+  readonly mode: ContinuityMode
+  /** The attempt at the current request with which it was first sent to this model. */
+  readonly since: number
+}
+
 export interface LoopContext {
   readonly settings: LoopSettings
   readonly deadline: Pick<LoopInput, 'deadlineAt' | 'wallTimeMs'>
-  readonly mode: ContinuityMode
+  readonly route: LoopRoute
   readonly kind: RequestKind
   readonly turn: number
   readonly attempt: number
@@ -262,6 +277,7 @@ export type LoopEmitted =
       readonly retryAt: number
     }
   | { readonly type: 'continuity_switched'; readonly cause: string }
+  | { readonly type: 'provider_switched'; readonly cause: string; readonly from: number; readonly to: number }
   | {
       readonly type: 'limit_reached'
       readonly limit: LimitName

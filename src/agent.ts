@@ -1,6 +1,6 @@
 // Puts an agent together from rooms that do not know each other: the loop names what it needs, tools fit it.
 import { systemClock, type Clock } from './clock.ts'
-import { LoopchartError } from './errors.ts'
+import { LoopchartError, type ErrorCode } from './errors.ts'
 import { DEFAULT_LIMITS, type Agent, type RetryPolicy } from './loop/agent.ts'
 import { buildRequest } from './loop/build-request.ts'
 import { resolveContinuity, type Continuity } from './loop/continuity.ts'
@@ -30,7 +30,10 @@ export interface AgentLimits {
 }
 
 export interface AgentOptions {
-  readonly model: Model
+  /** Or several, in the order in which they are asked. */
+  readonly model: Model | readonly Model[]
+  /** The errors after which the next model is asked, by code; without it, those of a provider that does not work. */
+  readonly fallbackOn?: readonly string[]
   readonly instructions?: string
   readonly tools?: readonly Tool[]
   readonly limits?: AgentLimits
@@ -65,17 +68,36 @@ export interface OutputFormat {
   readonly strict?: boolean
 }
 
-const RETRY: RetryPolicy = { times: 4, waitMs: 500, waitMaxMs: 30_000 }
+const RETRY: RetryPolicy = { times: 4, waitMs: 500, waitMaxMs: 30_000, suspendAfterMs: 120_000 }
+
+// Of a provider that is not there, not well, or not willing just now.
+const FALLBACK_ON: readonly ErrorCode[] = [
+  'connect_failed',
+  'connect_timeout',
+  'tls_failed',
+  'headers_timeout',
+  'stream_stalled',
+  'stream_no_progress',
+  'stream_truncated',
+  'response_timeout',
+  'connection_lost',
+  'endpoint_not_found',
+  'quota_used_up',
+  'provider_rate_limited',
+  'provider_unavailable',
+  'malformed_event',
+  'protocol_violation',
+]
 
 /** Describes an agent. Throws at once when it cannot work; nothing is sent before `run`. */
 export function agent(options: AgentOptions): Agent {
   const {
-    model,
     instructions = null,
     tools = [],
     clock = systemClock,
     continuity = 'previous_response_id',
   } = options
+  const models = modelsOf(options)
   checkOptions(options)
   const toolExecution = options.toolExecution ?? 'sequential'
   const names = tools.flatMap(({ name, aliases }) => [name, ...aliases])
@@ -84,13 +106,11 @@ export function agent(options: AgentOptions): Agent {
   const requestOptions = parseRequestOptions(request, { toolExecution, toolNames: names })
   const toolPort = portOf(tools, requestOptions, clock)
   const retry = { ...RETRY, ...given(options.retry ?? {}) }
-  const { mode, maySwitchMode } = resolveContinuity({
-    continuity,
-    store: requestOptions.store,
-    encryptedReasoning: requestOptions.encryptedReasoning,
-    canContinueById: model.canContinueById,
+  const [{ mode, maySwitchMode }, ...fallbacks] = mapModels(models, ({ canContinueById }) => {
+    const { store, encryptedReasoning } = requestOptions
+    return resolveContinuity({ continuity, store, encryptedReasoning, canContinueById })
   })
-  const plan = {
+  const plans = models.map((model) => ({
     model: model.name,
     instructions,
     definitions: toolPort.definitions,
@@ -98,9 +118,10 @@ export function agent(options: AgentOptions): Agent {
     answerText: toolPort.answerText,
     stream: model.isStreamed,
     unsupported: model.unsupported ?? [],
-  }
+  }))
   return {
-    model,
+    models,
+    fallbackOn: new Set(options.fallbackOn ?? FALLBACK_ON),
     tools: toolPort,
     clock,
     random: options.random ?? Math.random,
@@ -109,7 +130,11 @@ export function agent(options: AgentOptions): Agent {
     streamLimits: given(options.streamLimits ?? {}),
     continuity,
     wallTimeMs: positive('limits.ms', options.limits?.ms) ?? null,
-    buildRequest: (input) => buildRequest(plan, input),
+    buildRequest: (input) => {
+      const plan = plans[input.model]
+      if (plan === undefined) throw new Error(`there is no model ${input.model}`)
+      return buildRequest(plan, input)
+    },
     checkOutput: format?.check ?? null,
     compact: options.compaction?.compact ?? null,
     settings: {
@@ -117,16 +142,35 @@ export function agent(options: AgentOptions): Agent {
       onLimit: options.onLimit ?? 'stop',
       onIncomplete: options.onIncomplete ?? 'stop',
       mode,
+      fallbackModes: fallbacks.map((fallback) => fallback.mode),
       maySwitchMode,
       toolExecution,
       maxConcurrency: positive('maxConcurrency', options.maxConcurrency) ?? 4,
       retriesMax: retry.times,
       repairsMax: format === null ? 0 : 1,
-      followUpMessage: options.followUpMessage ?? null,
+      followUpMessage: options.followUpMessage ?? models[0].followUpMessage ?? null,
       continueMessage: 'Continue where you stopped.',
       compactAtTokens: options.compaction?.atTokens ?? null,
     },
   }
+}
+
+type Models = readonly [Model, ...Model[]]
+
+function modelsOf({ model }: AgentOptions): Models {
+  const [first, ...rest] = Array.isArray(model) ? model : [model]
+  const models: readonly unknown[] = [first, ...rest]
+  if (models.some((one) => typeof Object(one).send !== 'function')) {
+    throw new LoopchartError(
+      'agent_invalid',
+      'model must be a model, with a function send, or a list of them',
+    )
+  }
+  return [first, ...rest]
+}
+
+function mapModels<T>([first, ...rest]: Models, map: (model: Model) => T): readonly [T, ...T[]] {
+  return [map(first), ...rest.map(map)]
 }
 
 /** How the format is declared to the model, and how an answer is held against it. */
@@ -163,9 +207,6 @@ function checkOptions(options: AgentOptions): void {
     const value: unknown = Object(options)[field]
     const isKnown = value === undefined || choices.some((choice) => choice === value)
     if (!isKnown) throw new LoopchartError('agent_invalid', `${field} must be ${choices.join(' or ')}`)
-  }
-  if (typeof options.model?.send !== 'function') {
-    throw new LoopchartError('agent_invalid', 'model must be a model, with a function send')
   }
   if (options.profile !== undefined && typeof options.profile.checkEvent !== 'function') {
     throw new LoopchartError('agent_invalid', 'profile must be a validation profile, such as tolerant')
@@ -220,11 +261,12 @@ function portOf(
     appraise: (call, isChoiceSatisfied) => (isChoiceSatisfied ? later : first).appraise(call),
     answerText: first.answerText,
     claim: first.claim,
-    run: async (call, { onOutput, key, timeoutMs, signal }) => {
+    run: async (call, { onOutput, onLate, key, timeoutMs, signal }) => {
       const late = Promise.withResolvers<CallResult>()
       const bound = call.facts.refusal?.outcome === 'not_allowed' ? first : later
       const wasAborted = signal.aborted
       const result = await bound.run(call, { key, timeoutMs, signal, onOutput, onLate: late.resolve })
+      if (result.outcome === 'timeout') void late.promise.then(({ outcome }) => onLate(outcome))
       if (result.outcome !== 'cancelled' || wasAborted) return result
       // Whoever stops a run listens for what the tool really came to; for a while, and then no more.
       const answered = await late.promise

@@ -80,9 +80,10 @@ export function stateKey(snapshot: LoopSnapshot): string {
   return JSON.stringify([
     ...ending,
     context.kind,
-    context.mode,
+    context.route.mode,
+    context.route.model,
     Math.min(context.turn, settings.limits.turns + 1),
-    Math.min(context.attempt, settings.retriesMax + 1),
+    Math.min(context.attempt - context.route.since, settings.retriesMax + 1),
     context.calls.map(({ status, attempt }) => [status, attempt]),
     Math.min(context.steers.length, 1),
     Math.min(context.repairs, settings.repairsMax),

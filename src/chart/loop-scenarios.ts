@@ -9,6 +9,7 @@ const SETTINGS: LoopSettings = {
   onLimit: 'stop',
   onIncomplete: 'stop',
   mode: 'previous_response_id',
+  fallbackModes: [],
   maySwitchMode: false,
   toolExecution: 'sequential',
   maxConcurrency: 1,
@@ -138,6 +139,13 @@ export const LOOP_SCENARIOS: readonly [LoopScenario, ...LoopScenario[]] = [
     failures: [failure('previous_response_not_found', { isContinuity: true }), RATE_LIMITED],
     turnsExplored: 2,
     settings: { maySwitchMode: true },
+  }),
+  scenario('models that take over from each other', {
+    responses: [says, asks({})],
+    failures: [failure('provider_unavailable', { isFallback: true }), RATE_LIMITED],
+    turnsExplored: 2,
+    cutIns: ['crash'],
+    settings: { retriesMax: 1, fallbackModes: ['previous_response_id', 'stateless'] },
   }),
 ]
 

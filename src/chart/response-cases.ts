@@ -130,6 +130,7 @@ export function failure(code: string, change: Partial<RespondError> = {}): Respo
     retryAt: null,
     retriesMax: null,
     isContinuity: false,
+    isFallback: false,
     ...change,
   }
 }

@@ -19,11 +19,16 @@ export interface RetryPolicy {
   /** The first wait at most; it doubles with each attempt. */
   readonly waitMs: number
   readonly waitMaxMs: number
+  /** A provider that asks for a longer wait than this suspends the run. */
+  readonly suspendAfterMs: number
 }
 
 /** Everything a run needs besides its input: made once, used by any number of runs. */
 export interface Agent {
-  readonly model: Model
+  /** In the order in which they are asked. */
+  readonly models: readonly Model[]
+  /** Errors after which the next model is asked, by code. */
+  readonly fallbackOn: ReadonlySet<string>
   readonly tools: ToolPort
   readonly clock: Clock
   /** From 0 up to 1. */

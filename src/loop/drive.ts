@@ -12,6 +12,7 @@ import type { Agent } from './agent.ts'
 import { compact } from './compact.ts'
 import { drain } from './drain.ts'
 import type { EffectIo } from './effect.ts'
+import { isLong } from './retry.ts'
 import { announceRequest, respond, type RespondValue } from './respond.ts'
 import { announceCall, runTool, type RunToolValue } from './run-tool.ts'
 import { endFrame, tellFrame } from './step-frames.ts'
@@ -24,6 +25,13 @@ export interface DriveOptions {
   readonly stamp: FrameStamp
   /** What the log says first. */
   readonly started: Frame
+}
+
+/** Why a run was let go of, and when it is worth going on. */
+export interface Suspension {
+  readonly reason: 'retry_later'
+  /** In milliseconds of the wall clock. */
+  readonly retryAt: number | null
 }
 
 /** One call of a run and how it ended. */
@@ -47,6 +55,7 @@ export class Driver {
   readonly #fold = loopFold()
   readonly #first: FoldedStep
   #snapshot: LoopSnapshot
+  #suspension: Suspension | null = null
 
   constructor(options: DriveOptions) {
     this.#options = options
@@ -54,15 +63,22 @@ export class Driver {
     this.#snapshot = this.#first.snapshot
   }
 
+  /** Why nobody drives the run any more although it has not ended; null: somebody does, or it has. */
+  get suspension(): Suspension | null {
+    return this.#suspension
+  }
+
   get snapshot(): LoopSnapshot {
     return this.#snapshot
   }
 
-  /** Resolves when the chart is in a final state and the log has its last frame. */
+  /** Resolves when the chart is in a final state and the log has its last frame, or when the run is suspended. */
   async run(): Promise<void> {
     const { journal, started } = this.#options
     await this.#take([started], 'run_started', this.#first)
-    while (this.#snapshot.status === 'active') await this.#decide(await journal.next())
+    while (this.#snapshot.status === 'active' && this.#suspension === null) {
+      await this.#decide(await journal.next())
+    }
     await journal.close()
   }
 
@@ -101,7 +117,7 @@ export class Driver {
     const frames: Frame[] = [...decided]
     for (const { state, turn } of step.entered)
       frames.push(makeFrame(stamp, 'state_entered', { state, by, turn }))
-    for (const told of step.told) frames.push(tellFrame(stamp, agent.tools, told, context))
+    for (const told of step.told) frames.push(tellFrame(stamp, agent, told, context))
     this.#summarise(frames, before, context.calls)
     const ended = step.stopped.flatMap((id) => this.#forget(id))
     const launches: (() => void)[] = []
@@ -139,7 +155,8 @@ export class Driver {
     switch (started.effect) {
       case 'timer': {
         const { at } = started.input
-        if (at !== null) launches.push(() => journal.timer(key, at))
+        if (id === 'backoff' && isLong(agent, at)) this.#suspension = { reason: 'retry_later', retryAt: at }
+        else if (at !== null) launches.push(() => journal.timer(key, at))
         break
       }
       case 'respond': {

@@ -41,5 +41,7 @@ export interface Model {
   readonly canContinueById: boolean | null
   /** Request fields that it refuses: they are left out, and a warning says so. */
   readonly unsupported?: readonly string[]
+  /** Said after tool outputs, when it refuses input without a user message. */
+  readonly followUpMessage?: string | null
   readonly send: SendRequest
 }

@@ -14,7 +14,7 @@ import type { AssembledResponse } from '../stream/assemble-response.ts'
 import type { ResponseReader } from '../stream/response-reader.ts'
 import type { Agent } from './agent.ts'
 import type { EffectIo } from './effect.ts'
-import type { ResponseHead } from './model.ts'
+import type { Model, ResponseHead } from './model.ts'
 import { promoteItems } from './promote-items.ts'
 import { recordResponse } from './record-response.ts'
 import { retryOf } from './retry.ts'
@@ -36,12 +36,12 @@ export function announceRequest(agent: Agent, input: RespondInput): Announcement
   try {
     const { text, warnings } = agent.buildRequest(input)
     const { turn, attempt, kind, mode: continuity } = input
-    const { endpoint, name: model } = agent.model
+    const { endpoint, name: model } = modelOf(agent, input)
     return { ok: true, sent: { turn, attempt, kind, continuity, endpoint, model, body: text }, warnings }
   } catch (error) {
     if (!(error instanceof LoopchartError)) throw error
     const { code, message } = error
-    return { ok: false, error: { code, message, retryAt: null, retriesMax: null, isContinuity: false } }
+    return { ok: false, error: { ...LET_GO, code, message } }
   }
 }
 
@@ -51,6 +51,7 @@ const LET_GO: RespondError = {
   retryAt: null,
   retriesMax: null,
   isContinuity: false,
+  isFallback: false,
 }
 
 /** One model request and its response. Settles with a value, whatever happens. */
@@ -65,10 +66,10 @@ export async function respond(
   let reader: ResponseReader | null = null
   const read = (contentType: string | null): ResponseReader =>
     (reader ??= openReader(agent, input, contentType, io))
-  const fault = await agent.model.send({
+  const fault = await modelOf(agent, input).send({
     body: announced.sent.body,
     // The same turn said in another way, after a switch of mode, is another request.
-    idempotencyKey: `${io.runId}/${turn}/${mode}`,
+    idempotencyKey: `${io.runId}/${turn}/${mode}${input.model === 0 ? '' : `/${input.model}`}`,
     signal: io.signal,
     onHead: (head) => {
       if (!io.isWanted()) return
@@ -92,13 +93,21 @@ export async function respond(
   }
 }
 
+/** The model that a request goes to. */
+function modelOf({ models }: Agent, { model: at }: RespondInput): Model {
+  const model = models[at]
+  if (model === undefined) throw new Error(`there is no model ${at}`)
+  return model
+}
+
 function openReader(
   agent: Agent,
-  { turn, attempt }: RespondInput,
+  input: RespondInput,
   contentType: string | null,
   io: EffectIo,
 ): ResponseReader {
-  const isBody = contentType === null ? !agent.model.isStreamed : /\bjson\b/iu.test(contentType)
+  const { turn, attempt } = input
+  const isBody = contentType === null ? !modelOf(agent, input).isStreamed : /\bjson\b/iu.test(contentType)
   let isOpened = false
   return recordResponse({
     stamp: io.stamp,

@@ -13,13 +13,23 @@ export function retryOf(agent: Agent, input: RespondInput, failure: RequestFailu
   const isContinuity = input.previousResponseId !== null && isContinuityError(provider)
   const { isRetryable, retriesMax, retryAt } =
     'fault' in failure ? faultRetry(failure.fault) : streamRetry(failure.stream)
+  const isFallback = agent.fallbackOn.has(code) || agent.fallbackOn.has(provider?.code ?? '')
+  // Where another model can be asked, nobody waits for one that wants to be left alone for long.
+  const isPassedOver = isFallback && input.model + 1 < agent.models.length && isLong(agent, retryAt)
   return {
     code: provider?.code ?? code,
     message,
-    retryAt: isRetryable ? (retryAt ?? agent.clock.now() + backoffMs(agent, input.attempt)) : null,
+    retryAt:
+      isRetryable && !isPassedOver ? (retryAt ?? agent.clock.now() + backoffMs(agent, input.attempt)) : null,
     retriesMax,
     isContinuity,
+    isFallback,
   }
+}
+
+/** Whether a wait is longer than a run is held for. */
+export function isLong({ clock, retry }: Agent, until: number | null): boolean {
+  return until !== null && until - clock.now() > retry.suspendAfterMs
 }
 
 interface Retry {

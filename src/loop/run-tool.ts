@@ -43,6 +43,12 @@ export async function runTool(
       const type = stream === 'stdout' ? 'tool_stdout' : 'tool_stderr'
       io.observe(makeFrame(io.stamp, type, { call_id: callId, chunk }))
     },
+    onLate: (outcome) => {
+      io.stamp.tick()
+      io.observe(
+        makeFrame(io.stamp, 'warning', { cause: 'late_result', figures: { call_id: callId, outcome } }),
+      )
+    },
   })
   const { outcome, output, exitCode, artifacts, error, durationMs } = result
   const ended = {

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto'
 
 import { CHART_VERSION, loopMachine } from '../../machines/loop.machine.ts'
+import { loopOutput } from '../../machines/loop.rules.ts'
 import type { CommandAnswer, LoopCommand, LoopInput, LoopOutput } from '../../machines/loop.types.ts'
 import { can } from '../chart/can.ts'
 import { chartHash } from '../chart/chart-hash.ts'
 import { explain, type Explanation } from '../chart/explain.ts'
+import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
 import { LoopchartError } from '../errors.ts'
 import { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
 import { MemoryJournal } from '../journal/memory-journal.ts'
 import type { Agent } from './agent.ts'
-import { Driver, type CallSummary } from './drive.ts'
+import { Driver, type CallSummary, type Suspension } from './drive.ts'
 import { loopInput } from './provide-loop.ts'
 import type { RunInput } from './run-input.ts'
 
@@ -22,8 +24,22 @@ export interface RunOptions {
   readonly signal?: AbortSignal
 }
 
-export interface RunResult extends LoopOutput {
+/** What became of a run. */
+export type RunResult = EndedRun | SuspendedRun
+
+export interface EndedRun extends LoopOutput {
   readonly status: 'ended'
+  readonly calls: readonly CallSummary[]
+}
+
+/** A run that has not ended and that nobody drives any more: it waits for longer than a process should. */
+export interface SuspendedRun extends Omit<LoopOutput, 'state' | 'reason'> {
+  readonly status: 'suspended'
+  /** Where the chart is, as a dotted path. */
+  readonly state: string
+  readonly reason: Suspension['reason']
+  /** When it is worth going on, in milliseconds of the wall clock. */
+  readonly retryAt: number | null
   readonly calls: readonly CallSummary[]
 }
 
@@ -144,9 +160,25 @@ class LiveRun implements Run {
       await this.#journal.close()
       throw error
     }
-    const { output } = this.#driver.snapshot
+    const { snapshot, suspension, calls } = this.#driver
+    const { output } = snapshot
+    if (suspension !== null) return { ...suspendedRun(snapshot, suspension), calls }
     if (output === undefined) throw new Error('the chart ended without an output')
-    return { status: 'ended', ...output, calls: this.#driver.calls }
+    return { status: 'ended', ...output, calls }
+  }
+}
+
+function suspendedRun(
+  { state, context }: LoopSnapshot,
+  { reason, retryAt }: Suspension,
+): Omit<SuspendedRun, 'calls'> {
+  return {
+    ...loopOutput(context),
+    status: 'suspended',
+    state,
+    reason,
+    retryAt,
+    message: context.error?.message ?? '',
   }
 }
 
@@ -155,7 +187,7 @@ function startFrame(stamp: FrameStamp, agent: Agent, input: RunInput): Frame {
   return makeFrame(stamp, 'run_started', {
     input: typeof input === 'string' ? input : input.map((part) => ({ ...part })),
     agent: { tools: agent.tools.definitions.map((definition) => definition['name'] ?? null) },
-    model: agent.model.name,
+    model: agent.models.map(({ name }) => name).join(', '),
     limits: { ...limits, wall_time_ms: agent.wallTimeMs },
     continuity: agent.continuity,
     chart_version: CHART_VERSION,

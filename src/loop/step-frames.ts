@@ -3,12 +3,13 @@ import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
 import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
+import type { Agent } from './agent.ts'
 import type { ToolPort } from './tool-port.ts'
 
 /** The frame for what the chart told. */
 export function tellFrame(
   stamp: FrameStamp,
-  tools: ToolPort,
+  { tools, models }: Pick<Agent, 'tools' | 'models'>,
   told: LoopEmitted,
   context: LoopContext,
 ): Frame {
@@ -19,7 +20,12 @@ export function tellFrame(
         figures: { attempt: told.attempt, retry_at: told.retryAt },
       })
     case 'continuity_switched':
-      return makeFrame(stamp, told.type, { cause: told.cause, figures: { to: context.mode } })
+      return makeFrame(stamp, told.type, { cause: told.cause, figures: { to: context.route.mode } })
+    case 'provider_switched':
+      return makeFrame(stamp, told.type, {
+        cause: told.cause,
+        figures: { from: models[told.from]?.name ?? '', to: models[told.to]?.name ?? '' },
+      })
     case 'limit_reached':
       return makeFrame(stamp, told.type, {
         cause: told.limit,

@@ -28,6 +28,8 @@ interface ToolRunOptions {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   readonly onOutput: (stream: 'stdout' | 'stderr', chunk: string) => void
+  /** A tool answered after its call had been settled without it; nobody uses what it said. */
+  readonly onLate: (outcome: Outcome) => void
 }
 
 /** What the loop needs of tools, whatever they are. */

@@ -159,7 +159,10 @@ test('a tool that ignores the cancel is waited for two seconds and no longer', a
 test.for<[string, (made: Agent) => Agent]>([
   [
     'a model that rejects',
-    (made) => ({ ...made, model: { ...made.model, send: () => Promise.reject(new Error('a bug')) } }),
+    (made) => ({
+      ...made,
+      models: made.models.map((model) => ({ ...model, send: () => Promise.reject(new Error('a bug')) })),
+    }),
   ],
   [
     'a request that cannot be built',

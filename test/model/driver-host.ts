@@ -9,7 +9,7 @@ import { makeFrame } from '../../src/frames/make-frame.ts'
 import type { Decision, EffectRun, Journal } from '../../src/journal/journal.ts'
 import type { Agent } from '../../src/loop/agent.ts'
 import { Driver } from '../../src/loop/drive.ts'
-import type { ModelRequest } from '../../src/loop/model.ts'
+import type { Model, ModelRequest } from '../../src/loop/model.ts'
 import type { PathHost } from './path-host.ts'
 
 /** What the driver did at one event of a path; inputs of effects are not part of a journal. */
@@ -202,17 +202,19 @@ function none(): never {
 
 function stubAgent(onRequest: (request: ModelRequest) => void): Agent {
   const never = new Promise<never>(() => undefined)
-  return {
-    model: {
-      name: 'path',
-      endpoint: 'path:',
-      isStreamed: true,
-      canContinueById: true,
-      send: (request) => {
-        onRequest(request)
-        return never
-      },
+  const model: Model = {
+    name: 'path',
+    endpoint: 'path:',
+    isStreamed: true,
+    canContinueById: true,
+    send: (request) => {
+      onRequest(request)
+      return never
     },
+  }
+  return {
+    models: [model, model, model],
+    fallbackOn: new Set(),
     tools: {
       definitions: [],
       claim: () => null,
@@ -222,7 +224,7 @@ function stubAgent(onRequest: (request: ModelRequest) => void): Agent {
     },
     clock: { now: () => 0, setTimer: () => () => undefined },
     random: () => 0,
-    retry: { times: 0, waitMs: 0, waitMaxMs: 0 },
+    retry: { times: 0, waitMs: 0, waitMaxMs: 0, suspendAfterMs: Number.POSITIVE_INFINITY },
     profile: null,
     streamLimits: {},
     settings: {} as Agent['settings'],

@@ -85,7 +85,8 @@ test('a request is sent again no more often than the settings and its own error 
         told.every(
           (one) =>
             one.type !== 'retry_scheduled' ||
-            one.attempt <= Math.min(input.settings.retriesMax, context.error?.retriesMax ?? Infinity),
+            one.attempt - context.route.since <=
+              Math.min(input.settings.retriesMax, context.error?.retriesMax ?? Infinity),
         ),
       ),
     ),

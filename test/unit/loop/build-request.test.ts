@@ -39,6 +39,7 @@ const initial: RespondInput = {
   kind: 'initial',
   turn: 1,
   attempt: 0,
+  model: 0,
   mode: 'previous_response_id',
   previousResponseId: null,
   items: [user('2+3?')],
