@@ -51,7 +51,7 @@ export interface AgentOptions {
   /** The format of the answer: `result.output` is then the parsed value. An answer that is not of it goes back once. */
   readonly output?: OutputFormat
   /** What goes into every request. */
-  readonly request?: RequestOptionsInput
+  readonly request?: Omit<RequestOptionsInput, 'format'>
   readonly profile?: ValidationProfile
   readonly streamLimits?: Partial<StreamLimits>
   readonly clock?: Clock
@@ -213,6 +213,12 @@ function checkOptions(options: AgentOptions): void {
   }
   for (const [field, value] of Object.entries({ ...options.retry, ...options.streamLimits }))
     whole(field, value)
+  if (Object.hasOwn(options.request ?? {}, 'format')) {
+    throw new LoopchartError(
+      'agent_invalid',
+      'request.format: say it as output, so that answers are held to it',
+    )
+  }
   positive('compaction.atTokens', options.compaction?.atTokens)
 }
 

@@ -288,3 +288,8 @@ test('attempts at one request share a key, and a request said in another way has
   expect(keys[0]).toBe(keys[1])
   expect(keys[2]).not.toBe(keys[1])
 })
+
+test('a format that nobody would hold answers to is refused', () => {
+  const request = { format: { name: 'sum', schema: { type: 'object' } } }
+  expect(() => startRun([], { request } as never)).toThrow('request.format: say it as output')
+})
