@@ -4,12 +4,6 @@ import { parseJson, type Json, type JsonObject } from '../protocol/json.ts'
 // The fields in which the deltas of one part differ; everything else is the same text each time.
 const VARYING: ReadonlySet<string> = new Set(['sequence_number', 'delta', 'obfuscation'])
 
-// Compact JSON, and JSON with a space after commas and colons, as Python writes it.
-const STYLES = [
-  { comma: ',', colon: ':' },
-  { comma: ', ', colon: ': ' },
-] as const
-
 interface Hole {
   readonly key: string
   readonly isText: boolean
@@ -35,17 +29,23 @@ export class DeltaTemplate {
     this.#after = after
   }
 
-  /** Learns from an event and its exact text; null when it is not a flat object written in a known style. */
+  /** Learns from an event and its exact text; null when it is not a flat object that can be told apart by its text. */
   static learn(event: JsonObject, text: string): DeltaTemplate | null {
-    for (const style of STYLES) {
-      const template = cutOut(event, style)
-      // What the template writes for the event it was learned from is that event's own text: so any other text that
-      // it matches is the same object with other values in the holes.
-      if (template !== null && write(event, template) === text) {
-        return new DeltaTemplate(event, template.holes, template.after)
-      }
+    const holes: Hole[] = []
+    let from = 0
+    for (const [key, value] of Object.entries(event)) {
+      if (!isFlat(value)) return null
+      if (!VARYING.has(key) || !isHole(value)) continue
+      const found = findValue(text, key, value)
+      // Keys come in the order of the text.
+      if (found === null || found.start < from) return null
+      holes.push({ key, isText: typeof value === 'string', before: text.slice(from, found.start) })
+      from = found.end
     }
-    return null
+    const after = text.slice(from)
+    // A key can be written with escapes and would then be there twice; what stays has none.
+    if (after.includes('\\') || holes.some(({ before }) => before.includes('\\'))) return null
+    return new DeltaTemplate(event, holes, after)
   }
 
   read(text: string): JsonObject | null {
@@ -66,37 +66,37 @@ export class DeltaTemplate {
   }
 }
 
-function cutOut(
-  event: JsonObject,
-  { comma, colon }: (typeof STYLES)[number],
-): { holes: readonly Hole[]; after: string } | null {
-  const holes: Hole[] = []
-  // Joined, not added up: text that was added up is a tree, and each comparison with it would walk the tree.
-  let before = ['{']
-  for (const [key, value] of Object.entries(event)) {
-    if (before.length > 1 || holes.length > 0) before.push(comma)
-    before.push(JSON.stringify(key), colon)
-    const isText = typeof value === 'string'
-    if (VARYING.has(key) && (isText || isPlainInteger(value))) {
-      if (isText) before.push('"')
-      holes.push({ key, isText, before: before.join('') })
-      before = isText ? ['"'] : []
-    } else if (typeof value === 'object' && value !== null && !(Array.isArray(value) && value.length === 0)) {
-      return null
-    } else {
-      before.push(JSON.stringify(value))
-    }
-  }
-  before.push('}')
-  return { holes, after: before.join('') }
+/**
+ * Where the value of a top-level key stands. In a flat object a quote that is not escaped begins or ends a key or a
+ * text, so that the key with its quotes and colon is that key; null when it is not there, or there twice.
+ */
+function findValue(
+  text: string,
+  key: string,
+  value: string | number,
+): { readonly start: number; readonly end: number } | null {
+  const name = `"${key}":`
+  const at = text.indexOf(name)
+  if (at === -1 || text.lastIndexOf(name) !== at) return null
+  let start = at + name.length
+  // As Python writes it.
+  if (text[start] === ' ') start += 1
+  const isText = typeof value === 'string'
+  if (isText && text[start] !== '"') return null
+  const end = isText ? endOfString(text, start) : endOfInteger(text, start)
+  if (isText) start += 1
+  // A fraction or an exponent would stay where it is and count for every number that comes.
+  if (end === -1 || !/^["\s,}]/u.test(text.charAt(end))) return null
+  const written = text.slice(start, end)
+  return (isText ? unescaped(written) : Number(written)) === value ? { start, end } : null
 }
 
-function write(event: JsonObject, template: { holes: readonly Hole[]; after: string }): string {
-  const parts = template.holes.map(({ key, isText, before }) => {
-    const json = JSON.stringify(event[key])
-    return before + (isText ? json.slice(1, -1) : json)
-  })
-  return parts.join('') + template.after
+function isFlat(value: Json | undefined): boolean {
+  return typeof value !== 'object' || value === null || (Array.isArray(value) && value.length === 0)
+}
+
+function isHole(value: Json | undefined): value is string | number {
+  return typeof value === 'string' || isPlainInteger(value)
 }
 
 function isPlainInteger(value: Json | undefined): boolean {
