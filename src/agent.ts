@@ -91,12 +91,7 @@ const FALLBACK_ON: readonly ErrorCode[] = [
 
 /** Describes an agent. Throws at once when it cannot work; nothing is sent before `run`. */
 export function agent(options: AgentOptions): Agent {
-  const {
-    instructions = null,
-    tools = [],
-    clock = systemClock,
-    continuity = 'previous_response_id',
-  } = options
+  const { instructions = null, tools = [], clock = systemClock } = options
   const models = modelsOf(options)
   checkOptions(options)
   const toolExecution = options.toolExecution ?? 'sequential'
@@ -108,7 +103,12 @@ export function agent(options: AgentOptions): Agent {
   const retry = { ...RETRY, ...given(options.retry ?? {}) }
   const [{ mode, maySwitchMode }, ...fallbacks] = mapModels(models, ({ canContinueById }) => {
     const { store, encryptedReasoning } = requestOptions
-    return resolveContinuity({ continuity, store, encryptedReasoning, canContinueById })
+    return resolveContinuity({
+      continuity: options.continuity ?? null,
+      store,
+      encryptedReasoning,
+      canContinueById,
+    })
   })
   const plans = models.map((model) => ({
     model: model.name,
@@ -128,7 +128,7 @@ export function agent(options: AgentOptions): Agent {
     retry,
     profile: options.profile ?? null,
     streamLimits: given(options.streamLimits ?? {}),
-    continuity,
+    continuity: options.continuity ?? mode,
     wallTimeMs: positive('limits.ms', options.limits?.ms) ?? null,
     buildRequest: (input) => {
       const plan = plans[input.model]

@@ -27,6 +27,8 @@ export interface SendFault {
   readonly isRetryable: boolean
   /** When the provider asked to be tried again, in milliseconds of the wall clock; null: it did not say. */
   readonly retryAt: number | null
+  /** What came instead of a response, as far as it is kept: for the log. */
+  readonly body?: string | null
 }
 
 /** Sends one request and reports its response. Resolves with null when the body ended; it never rejects. */

@@ -7,7 +7,7 @@ import type {
 } from '../../machines/loop.types.ts'
 import { LoopchartError } from '../errors.ts'
 import type { Frame, RequestSentFrame, ResponseSettledFrame } from '../frames/generated/frame.ts'
-import { responseHeadersFrame, type FramePayload } from '../frames/make-frame.ts'
+import { makeFrame, responseHeadersFrame, type FramePayload } from '../frames/make-frame.ts'
 import { outputText } from '../protocol/output-text.ts'
 import { tolerant } from '../protocol/tolerant.ts'
 import type { AssembledResponse } from '../stream/assemble-response.ts'
@@ -80,6 +80,12 @@ export async function respond(
     onChunk: (chunk) => io.isWanted() && read(null).feed(chunk),
   })
   if (!io.isWanted()) return failed(LET_GO, null)
+  if (fault?.body != null && fault.body !== '') {
+    io.stamp.tick()
+    io.observe(
+      makeFrame(io.stamp, 'warning', { cause: 'error_body', figures: { turn, attempt, body: fault.body } }),
+    )
+  }
   // A connection that broke inside the body is told by the body as well; what the provider said outranks that. One
   // that broke after the response was whole took nothing away.
   const assembled = fault === null || reader !== null ? read(null).end() : null

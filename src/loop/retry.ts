@@ -17,7 +17,7 @@ export function retryOf(agent: Agent, input: RespondInput, failure: RequestFailu
   // Where another model can be asked, nobody waits for one that wants to be left alone for long.
   const isPassedOver = isFallback && input.model + 1 < agent.models.length && isLong(agent, retryAt)
   return {
-    code: provider?.code ?? code,
+    code: reasonOf(code, provider),
     message,
     retryAt:
       isRetryable && !isPassedOver ? (retryAt ?? agent.clock.now() + backoffMs(agent, input.attempt)) : null,
@@ -25,6 +25,15 @@ export function retryOf(agent: Agent, input: RespondInput, failure: RequestFailu
     isContinuity,
     isFallback,
   }
+}
+
+// Codes of ours that say no more than that there was an error.
+const VAGUE: ReadonlySet<string> = new Set(['request_failed', 'request_refused', 'response_failed'])
+
+/** Our own code; the provider's where ours says little and theirs is a word. */
+function reasonOf(code: string, provider: ProviderError | null): string {
+  const theirs = provider?.code ?? ''
+  return VAGUE.has(code) && /^[a-z][a-z0-9_]{1,63}$/u.test(theirs) ? theirs : code
 }
 
 /** Whether a wait is longer than a run is held for. */

@@ -165,6 +165,28 @@ test('fault T02: what a tool answers after its deadline is a warning in the log 
   expect(await live.result).toMatchObject({ state: 'done', calls: [{ outcome: 'timeout' }] })
 })
 
+test('the body of an error is kept in the log', async () => {
+  const started = startRun([{ ...fault('provider_unavailable'), body: '<html>busy</html>' }])
+  const { frames } = await finishRun(started)
+  expect(framesOf(frames, 'warning')).toMatchObject([
+    { cause: 'error_body', figures: { turn: 1, attempt: 0, body: '<html>busy</html>' } },
+  ])
+})
+
+test.for([
+  ['provider_rate_limited', 'rate_limit_exceeded', 'provider_rate_limited'],
+  ['request_refused', 'context_length_exceeded', 'context_length_exceeded'],
+  ['request_refused', '429', 'request_refused'],
+  ['request_refused', 'Not a word!', 'request_refused'],
+] as const)(
+  "%s with the provider's code %s ends the run for the reason %s",
+  async ([code, theirs, reason]) => {
+    const provider = { type: null, code: theirs, message: 'no', param: null, status: 400, headers: null }
+    const { result } = await finishRun(startRun([{ ...fault(code), provider }]))
+    expect(result).toMatchObject({ state: 'failed', reason })
+  },
+)
+
 function startRouted(
   answers: readonly (readonly ScriptedAnswer[])[],
   options: Parameters<typeof startRun>[1] = {},

@@ -1,0 +1,110 @@
+// An Open Responses endpoint over HTTP. It reports what comes in as it comes, bounds how long and how much, and says
+// of every failure whether to try again; it never tries again itself, and keeps nothing from one request to the next.
+import { createHash } from 'node:crypto'
+
+import { systemClock, type Clock } from '../clock.ts'
+import { LoopchartError } from '../errors.ts'
+import { resolveEndpoint, type EndpointOptions } from './endpoint.ts'
+import { exchange, type ExchangeHead } from './exchange.ts'
+import type { ProviderFault } from './fault.ts'
+import type { ProfileName } from './profiles.ts'
+import { CAPS, STREAM_TIMEOUTS, WHOLE_TIMEOUTS, withGiven, type Caps, type Timeouts } from './timeouts.ts'
+
+export interface OpenResponsesOptions extends EndpointOptions {
+  /** As the provider calls it. */
+  readonly model: string
+  /** Whether responses come in pieces; true when left out. */
+  readonly stream?: boolean | undefined
+  readonly timeouts?: Partial<Timeouts> | undefined
+  readonly caps?: Partial<Caps> | undefined
+  /** Instead of Node's own, for example one that goes through a proxy. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+  readonly clock?: Clock | undefined
+}
+
+/** What one request brings along: the exact text to send, and who takes what comes back. */
+export interface SendOptions {
+  readonly body: string
+  readonly idempotencyKey: string
+  readonly signal: AbortSignal
+  readonly onHead: (head: ExchangeHead) => void
+  readonly onChunk: (chunk: Uint8Array) => boolean
+}
+
+/** A model behind an HTTP endpoint; fits what `agent()` takes. */
+export interface OpenResponsesModel {
+  readonly name: string
+  readonly endpoint: string
+  readonly profile: ProfileName
+  readonly isStreamed: boolean
+  readonly canContinueById: boolean | null
+  /** Fields of a request that this provider refuses. */
+  readonly unsupported: readonly string[]
+  readonly followUpMessage: string | null
+  readonly send: (request: SendOptions) => Promise<ProviderFault | null>
+}
+
+/** Describes a model at an Open Responses endpoint. Throws `provider_invalid` at once for what cannot work. */
+export function openResponses(options: OpenResponsesOptions): OpenResponsesModel {
+  const { model, stream = true, clock = systemClock } = options
+  if (typeof model !== 'string' || model.trim() === '') {
+    throw new LoopchartError('provider_invalid', 'model must name a model, such as gpt-5.2')
+  }
+  if (typeof stream !== 'boolean') {
+    throw new LoopchartError('provider_invalid', 'stream must be true or false')
+  }
+  const { profile, headers, urlOf, placeOf } = resolveEndpoint(options)
+  const defaults = stream ? STREAM_TIMEOUTS : WHOLE_TIMEOUTS
+  const wire = {
+    fetch: fetchOf(options),
+    clock,
+    timeouts: withGiven('timeouts', defaults, options.timeouts),
+    caps: withGiven('caps', CAPS, options.caps),
+  }
+  const place = placeOf('responses')
+  return {
+    name: model,
+    endpoint: place.url,
+    profile: profile.name,
+    isStreamed: stream,
+    canContinueById: profile.canContinueById,
+    unsupported: profile.unsupported,
+    followUpMessage: profile.followUpMessage,
+    send: ({ body, idempotencyKey, signal, onHead, onChunk }) =>
+      exchange(wire, {
+        method: 'POST',
+        url: urlOf('responses'),
+        place,
+        headers: {
+          'user-agent': 'loopchart',
+          ...headers,
+          'content-type': 'application/json',
+          accept: stream ? 'text/event-stream, application/json' : 'application/json',
+          // A compressed stream waits in somebody's buffer, and a small one may be a very large one.
+          'accept-encoding': 'identity',
+          'idempotency-key': headerSafe(idempotencyKey),
+        },
+        body,
+        expects: stream ? 'stream' : 'body',
+        signal,
+        onHead,
+        onChunk,
+      }),
+  }
+}
+
+/** The fetch to use: Node's own is looked up late, so that one put in its place is used. */
+export function fetchOf({ fetch }: Pick<OpenResponsesOptions, 'fetch'>): typeof globalThis.fetch {
+  if (fetch !== undefined && typeof fetch !== 'function') {
+    throw new LoopchartError('provider_invalid', 'fetch must be a function')
+  }
+  return fetch ?? ((input, init) => globalThis.fetch(input, init))
+}
+
+// The run's id is in the key, and a caller may choose that.
+const KEY_LENGTH_MAX = 200
+
+function headerSafe(key: string): string {
+  const isSafe = key.length <= KEY_LENGTH_MAX && /^[\x21-\x7e]+$/u.test(key)
+  return isSafe ? key : createHash('sha256').update(key).digest('hex')
+}
