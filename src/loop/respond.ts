@@ -63,9 +63,10 @@ export async function respond(
 ): Promise<RespondValue> {
   if (!announced.ok) return failed(announced.error, null)
   const { turn, attempt, mode } = input
+  let contentType: string | null = null
   let reader: ResponseReader | null = null
-  const read = (contentType: string | null): ResponseReader =>
-    (reader ??= openReader(agent, input, contentType, io))
+  // Not before there are bytes: a head may be all that there is of an error.
+  const read = (): ResponseReader => (reader ??= openReader(agent, input, contentType, io))
   const fault = await modelOf(agent, input).send({
     body: announced.sent.body,
     // The same turn said in another way, after a switch of mode, is another request.
@@ -75,9 +76,9 @@ export async function respond(
       if (!io.isWanted()) return
       io.stamp.tick()
       io.observe(headFrame(turn, attempt, head, io))
-      read(head.contentType)
+      contentType = head.contentType
     },
-    onChunk: (chunk) => io.isWanted() && read(null).feed(chunk),
+    onChunk: (chunk) => io.isWanted() && read().feed(chunk),
   })
   if (!io.isWanted()) return failed(LET_GO, null)
   if (fault?.body != null && fault.body !== '') {
@@ -88,7 +89,7 @@ export async function respond(
   }
   // A connection that broke inside the body is told by the body as well; what the provider said outranks that. One
   // that broke after the response was whole took nothing away.
-  const assembled = fault === null || reader !== null ? read(null).end() : null
+  const assembled = fault === null || reader !== null ? read().end() : null
   if (fault !== null && assembled?.error !== null) return failed(retryOf(agent, input, { fault }), assembled)
   if (assembled === null) throw new Error('a response without a body was read')
   if (assembled.error !== null) return failed(retryOf(agent, input, { stream: assembled.error }), assembled)

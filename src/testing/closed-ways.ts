@@ -1,0 +1,104 @@
+import type { ChartTransition } from '../chart/list-transitions.ts'
+import { CALLS_MAX, type PathPlan } from './agent-scenarios.ts'
+import { TURNS_MAX } from './agent-walks.ts'
+
+/** A part of the chart that an agent's settings rule out. */
+export interface ClosedWay {
+  readonly name: string
+  /** The setting. */
+  readonly because: string
+}
+
+/** Says which setting of an agent closes a state or a transition; null: none does. */
+export interface ClosedWays {
+  state(path: string): string | null
+  transition(transition: ChartTransition): string | null
+}
+
+/** Reads an agent's settings as what of the chart they leave no way to. */
+export function closedWays(plan: PathPlan): ClosedWays {
+  const guards = closedGuards(plan)
+  const states = closedStates(plan)
+  const events = closedEvents(plan)
+  const state = (path: string): string | null => states.get(path) ?? null
+  return {
+    state,
+    transition: ({ source, event, guard, targets }) => {
+      const bySource = state(source) ?? targets.map(state).find((because) => because !== null) ?? null
+      const byPlace = guards.get(`${source} ${guard}`) ?? guards.get(guard ?? '') ?? null
+      return bySource ?? byPlace ?? events.get(`${source} ${event}`) ?? null
+    },
+  }
+}
+
+function closedStates({ agent, samples }: PathPlan): ReadonlyMap<string, string> {
+  const { retriesMax, compactAtTokens } = agent.settings
+  const states = new Map<string, string>()
+  if (retriesMax === 0) states.set('working.backingOff', 'retry.times is 0')
+  if (compactAtTokens === null || agent.compact === null)
+    states.set('working.compacting', 'there is no compaction')
+  if (!samples.some(({ facts }) => facts.needsApproval)) {
+    states.set('working.executing.awaitingApproval', 'no sample call needs approval')
+  }
+  if (!samples.some(({ facts }) => isUnsafe(facts))) {
+    states.set('working.executing.reconciling', 'every sample call may safely run again')
+  }
+  return states
+}
+
+function isUnsafe({ readOnly, idempotent, refusal }: PathPlan['samples'][number]['facts']): boolean {
+  return !readOnly && !idempotent && refusal === null
+}
+
+function closedEvents({ agent, samples }: PathPlan): ReadonlyMap<string, string> {
+  const events = new Map<string, string>()
+  if (agent.wallTimeMs === null) {
+    events.set('working xstate.done.actor.deadline', 'limits.ms is not set')
+  }
+  if (!samples.some(({ facts }) => facts.needsApproval)) {
+    for (const event of ['call.approve', 'call.deny'])
+      events.set(`working.executing ${event}`, 'no sample call needs approval')
+  }
+  if (!samples.some(({ facts }) => isUnsafe(facts))) {
+    events.set('working.executing call.reconcile', 'every sample call may safely run again')
+  }
+  return events
+}
+
+function closedGuards({ agent, samples }: PathPlan): ReadonlyMap<string, string> {
+  const { onLimit, onIncomplete, maySwitchMode, retriesMax, limits } = agent.settings
+  const guards = new Map<string, string>()
+  const close = (because: string, ...names: readonly string[]): void => {
+    for (const name of names) guards.set(name, because)
+  }
+  const stuck = whyNeverStuck(limits)
+  if (stuck !== null) close(stuck, 'isStuck', 'isStuckToWrapUp')
+  if (onLimit === 'stop') close('onLimit is stop', 'isWrapUp', 'isOverLimitToWrapUp', 'isStuckToWrapUp')
+  else close('onLimit is wrap_up', 'isOverLimit', 'isStuck')
+  if (onIncomplete === 'stop') close('onIncomplete is stop', 'isToContinue')
+  else close('onIncomplete is continue', 'isCutShort')
+  if (!maySwitchMode) close('continuity is not auto', 'canSwitchMode')
+  if (retriesMax === 0) close('retry.times is 0', 'canRetry')
+  if (agent.models.length === 1) close('there is one model', 'canFallBack')
+  if (agent.checkOutput === null) close('there is no output format', 'canRepair', 'hasWrongFormat')
+  if (agent.wallTimeMs === null) close('limits.ms is not set', 'endsLimitExceeded')
+  if (!samples.some(({ facts }) => isUnsafe(facts))) {
+    close('every sample call may safely run again', 'working.executing.running isRunning')
+  }
+  const isFar =
+    limits.turns > TURNS_MAX &&
+    limits.tokens === null &&
+    Math.min(CALLS_MAX, limits.callsPerResponse) <= limits.toolCalls
+  if (isFar) close('every limit is too far away to walk to', 'isOverLimit', 'isOverLimitToWrapUp')
+  return guards
+}
+
+function whyNeverStuck({
+  turns,
+  toolCalls,
+  noProgress,
+}: PathPlan['agent']['settings']['limits']): string | null {
+  if (turns === 1) return 'limits.turns is 1'
+  if (toolCalls < noProgress) return 'limits.toolCalls is below limits.noProgress'
+  return noProgress > TURNS_MAX ? 'limits.noProgress is too far away' : null
+}
