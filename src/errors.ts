@@ -23,6 +23,7 @@ export const ERROR_CODES = [
   'tool_arguments_invalid',
   'tool_not_allowed',
   'tool_output_invalid',
+  'log_corrupt',
   'script_invalid',
   'script_unfinished',
   'provider_invalid',

@@ -137,5 +137,6 @@ export function failure(code: string, change: Partial<RespondError> = {}): Respo
 
 /** What a made-up call comes to. */
 export function toolOutput(outcome: Outcome): RunToolOutput {
-  return { outcome, output: `it was ${outcome}`, detail: null, outputHash: `hash of ${outcome}` }
+  const output = `it was ${outcome}`
+  return { outcome, output, detail: null, outputHash: JSON.stringify(output) }
 }

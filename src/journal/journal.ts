@@ -27,6 +27,8 @@ export interface Journal {
   start(key: string, effect: EffectRun): void
   /** Settles its key at a time of the wall clock. Armed again on resume, never in doubt. */
   timer(key: string, atMs: number): void
+  /** Decides about an effect that was at work when the process died: nobody knows how it ended. */
+  doubt(key: string): void
   /** Ends an effect or a timer; what it still gives is dropped. */
   abort(key: string): void
   /** The next decision: recorded ones first, then live ones. */

@@ -28,6 +28,10 @@ export class MemoryJournal implements Journal {
     this.#active.set(key, disarm)
   }
 
+  doubt(key: string): void {
+    this.#decide({ kind: 'inDoubt', key })
+  }
+
   abort(key: string): void {
     this.#registered.delete(key)
     const end = this.#active.get(key)

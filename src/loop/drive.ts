@@ -1,4 +1,4 @@
-import type { LoopCall, LoopContext, LoopInput, Outcome } from '../../machines/loop.types.ts'
+import type { LoopContext, LoopInput } from '../../machines/loop.types.ts'
 import { can } from '../chart/can.ts'
 import type { LoopPathEvent } from '../chart/loop-events.ts'
 import { loopFold } from '../chart/loop-fold.ts'
@@ -8,23 +8,35 @@ import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
 import type { Decision, Journal } from '../journal/journal.ts'
+import type { JsonObject } from '../protocol/json.ts'
 import type { Agent } from './agent.ts'
 import { compact } from './compact.ts'
+import { respondDecision } from './decisions.ts'
 import { drain } from './drain.ts'
 import type { EffectIo } from './effect.ts'
+import { effectKey, summariseCalls, type CallSummary, type RestoredRun } from './restore-run.ts'
 import { isLong } from './retry.ts'
 import { announceRequest, respond, type RespondValue } from './respond.ts'
 import { announceCall, runTool, type RunToolValue } from './run-tool.ts'
 import { endFrame, tellFrame } from './step-frames.ts'
 
-export interface DriveOptions {
+export type DriveOptions = {
   readonly runId: string
   readonly agent: Agent
-  readonly input: LoopInput
   readonly journal: Journal
   readonly stamp: FrameStamp
+} & (NewRun | OldRun)
+
+interface NewRun {
+  readonly input: LoopInput
   /** What the log says first. */
   readonly started: Frame
+  readonly restored?: undefined
+}
+
+interface OldRun {
+  /** Where its log leaves it. */
+  readonly restored: RestoredRun
 }
 
 /** Why a run was let go of, and when it is worth going on. */
@@ -34,33 +46,34 @@ export interface Suspension {
   readonly retryAt: number | null
 }
 
-/** One call of a run and how it ended. */
-export interface CallSummary {
-  readonly callId: string
-  readonly name: string
-  readonly outcome: Outcome
-}
-
 /**
  * Drives one run: takes a decision from the journal, folds it through the chart, commits what came of it, launches
  * what the chart wants. Nothing is decided here.
  */
 export class Driver {
   /** Every call that has its outcome, in the order in which they got it. */
-  readonly calls: CallSummary[] = []
+  readonly calls: CallSummary[]
   readonly #options: DriveOptions
   readonly #keys = new Map<string, string>()
   readonly #calls = new Map<number, Promise<RunToolValue>>()
   readonly #warned = new Set<string>()
   readonly #fold = loopFold()
-  readonly #first: FoldedStep
+  readonly #begin: () => Promise<void>
   #snapshot: LoopSnapshot
   #suspension: Suspension | null = null
 
   constructor(options: DriveOptions) {
     this.#options = options
-    this.#first = this.#fold.first(options.input)
-    this.#snapshot = this.#first.snapshot
+    const { restored } = options
+    if (restored === undefined) {
+      const first = this.#fold.first(options.input)
+      this.#snapshot = first.snapshot
+      this.#begin = () => this.#take([options.started], 'run_started', first)
+    } else {
+      this.#snapshot = restored.snapshot
+      this.#begin = () => this.#goOn(restored)
+    }
+    this.calls = [...(restored?.calls ?? [])]
   }
 
   /** Why nobody drives the run any more although it has not ended; null: somebody does, or it has. */
@@ -74,12 +87,39 @@ export class Driver {
 
   /** Resolves when the chart is in a final state and the log has its last frame, or when the run is suspended. */
   async run(): Promise<void> {
-    const { journal, started } = this.#options
-    await this.#take([started], 'run_started', this.#first)
+    const { journal } = this.#options
+    await this.#begin()
     while (this.#snapshot.status === 'active' && this.#suspension === null) {
       await this.#decide(await journal.next())
     }
     await journal.close()
+  }
+
+  /** Takes a run up where its log leaves it: timers are set again, everything else that was at work is in doubt. */
+  async #goOn({ pending, epoch }: RestoredRun): Promise<void> {
+    const { stamp, journal } = this.#options
+    const superseded = pending.get('respond')?.started
+    const frame = makeFrame(stamp, 'run_resumed', {
+      epoch: epoch + 1,
+      superseded:
+        superseded?.effect === 'respond'
+          ? { turn: superseded.input.turn, attempt: superseded.input.attempt }
+          : null,
+    })
+    await journal.commit([frame])
+    for (const [id, { key, started }] of pending) {
+      this.#keys.set(id, key)
+      if (started.effect !== 'timer') journal.doubt(key)
+      else this.#arm(id, key, started.input.at)?.()
+    }
+  }
+
+  /** How a timer is set; null for one that is not: without a time, or so late that nobody waits for it. */
+  #arm(id: string, key: string, at: number | null): (() => void) | null {
+    const { agent, journal } = this.#options
+    if (id === 'backoff' && isLong(agent, at)) this.#suspension = { reason: 'retry_later', retryAt: at }
+    else if (at !== null) return () => journal.timer(key, at)
+    return null
   }
 
   async #decide(decision: Decision): Promise<void> {
@@ -91,9 +131,7 @@ export class Driver {
     this.#keys.delete(id)
     const event = eventOf(id, decision)
     const step = this.#fold.next(this.#snapshot, event)
-    const frames =
-      decision.kind === 'settled' ? this.#settledFrames(id, decision.value) : this.#bugFrames(decision)
-    await this.#take(frames, event.type, step)
+    await this.#take([this.#decisionFrame(id, decision)], event.type, step)
   }
 
   async #command({ command, reply }: Extract<Decision, { kind: 'command' }>): Promise<void> {
@@ -118,7 +156,7 @@ export class Driver {
     for (const { state, turn } of step.entered)
       frames.push(makeFrame(stamp, 'state_entered', { state, by, turn }))
     for (const told of step.told) frames.push(tellFrame(stamp, agent, told, context))
-    this.#summarise(frames, before, context.calls)
+    this.calls.push(...summariseCalls(frames, before, context.calls))
     const ended = step.stopped.flatMap((id) => this.#forget(id))
     const launches: (() => void)[] = []
     for (const effect of step.started) this.#prepare(effect, context, frames, launches)
@@ -126,15 +164,6 @@ export class Driver {
     await journal.commit(frames)
     for (const key of ended) journal.abort(key)
     for (const launch of launches) launch()
-  }
-
-  #summarise(frames: readonly Frame[], before: readonly LoopCall[], after: readonly LoopCall[]): void {
-    for (const frame of frames) {
-      if (frame.type !== 'tool_ended' && frame.type !== 'tool_failed') continue
-      const { call_id: callId, outcome } = frame
-      const call = [...after, ...before].find((known) => known.callId === callId)
-      this.calls.push({ callId, name: call?.name ?? '', outcome })
-    }
   }
 
   #forget(id: string): readonly string[] {
@@ -146,17 +175,15 @@ export class Driver {
   #prepare(started: StartedEffect, context: LoopContext, frames: Frame[], launches: (() => void)[]): void {
     const { runId, journal, stamp, agent } = this.#options
     const { id } = started
-    const attempt = started.effect === 'runTool' ? started.input.attempt : context.attempt
-    const key = `${runId}/${context.turn}/${id}/${attempt}`
+    const key = effectKey(runId, started, context)
     this.#keys.set(id, key)
     const launch = (effect: (io: EffectIo) => Promise<unknown>): void => {
       launches.push(() => journal.start(key, (signal) => effect(this.#io(id, key, signal))))
     }
     switch (started.effect) {
       case 'timer': {
-        const { at } = started.input
-        if (id === 'backoff' && isLong(agent, at)) this.#suspension = { reason: 'retry_later', retryAt: at }
-        else if (at !== null) launches.push(() => journal.timer(key, at))
+        const arm = this.#arm(id, key, started.input.at)
+        if (arm !== null) launches.push(arm)
         break
       }
       case 'respond': {
@@ -220,34 +247,46 @@ export class Driver {
     }
   }
 
-  /** The cause of what is our fault, or an effect's, is for the log; the chart only knows that there was one. */
-  #bugFrames(decision: Exclude<Decision, { kind: 'command' | 'settled' }>): readonly Frame[] {
-    if (decision.kind !== 'bug') return []
-    const { error } = decision
-    const cause = error instanceof Error ? `${error.name}: ${error.message}` : typeof error
-    return [
-      makeFrame(this.#options.stamp, 'warning', {
-        cause: cause.slice(0, 1000),
-        figures: { effect: decision.key },
-      }),
-    ]
-  }
-
-  #settledFrames(id: string, value: unknown): readonly Frame[] {
+  /** The one frame that says what was decided: folding these again gives the run again. */
+  #decisionFrame(id: string, decision: Exclude<Decision, { kind: 'command' }>): Frame {
     const { stamp } = this.#options
     const { turn, attempt } = this.#snapshot.context
-    if (isRespondValue(id, value)) {
-      return [makeFrame(stamp, 'response_settled', { turn, attempt, ...value.settled })]
+    const settled = { id, value: null, in_doubt: false, error: null }
+    if (decision.kind === 'inDoubt') return makeFrame(stamp, 'effect_settled', { ...settled, in_doubt: true })
+    if (decision.kind === 'bug') {
+      // The cause is for the log; the chart only knows that there was one.
+      const error = { code: 'internal_error', message: causeOf(decision.error).slice(0, 1000) }
+      return makeFrame(stamp, 'effect_settled', { ...settled, error })
     }
-    if (!isRunToolValue(id, value)) return []
-    this.#calls.delete(Number(id.slice('tool.'.length)))
-    return [makeFrame(stamp, value.outcome === 'ok' ? 'tool_ended' : 'tool_failed', value.ended)]
+    const { value } = decision
+    if (isRespondValue(id, value)) {
+      const { settled: told, ...output } = value
+      return makeFrame(stamp, 'response_settled', {
+        turn,
+        attempt,
+        ...told,
+        decision: respondDecision(output, told.items),
+      })
+    }
+    if (isRunToolValue(id, value)) {
+      this.#calls.delete(Number(id.slice('tool.'.length)))
+      return makeFrame(stamp, value.outcome === 'ok' ? 'tool_ended' : 'tool_failed', value.ended)
+    }
+    return makeFrame(stamp, 'effect_settled', { ...settled, value: isStored(value) ? value : null })
   }
 
   #idOf(key: string): string | null {
     for (const [id, known] of this.#keys) if (known === key) return id
     return null
   }
+}
+
+function causeOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error
+}
+
+function isStored(value: unknown): value is JsonObject | readonly JsonObject[] {
+  return typeof value === 'object' && value !== null
 }
 
 // A journal gives back what an effect of this file settled with: its shape is that effect's.

@@ -23,7 +23,7 @@ import { readUsage } from './usage.ts'
 
 /** What settles a request: for the chart, and for the log. */
 export type RespondValue = RespondOutput & {
-  readonly settled: Omit<FramePayload<ResponseSettledFrame>, 'turn' | 'attempt'>
+  readonly settled: Omit<FramePayload<ResponseSettledFrame>, 'turn' | 'attempt' | 'decision'>
 }
 
 /** The request as it will be sent, or why it cannot be. */

@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto'
-
 import type { RunToolInput, RunToolOutput } from '../../machines/loop.types.ts'
 import type { ToolEndedFrame, ToolStartedFrame } from '../frames/generated/frame.ts'
 import { makeFrame, type FramePayload } from '../frames/make-frame.ts'
 import type { Agent } from './agent.ts'
+import { hashOf } from './decisions.ts'
 import type { EffectIo } from './effect.ts'
 
 /** What settles a call: for the chart, and for the log. */
@@ -53,6 +52,7 @@ export async function runTool(
   const { outcome, output, exitCode, artifacts, error, durationMs } = result
   const ended = {
     call_id: callId,
+    slot,
     outcome,
     exit_code: exitCode,
     artifacts,
@@ -61,12 +61,4 @@ export async function runTool(
     error,
   }
   return { outcome, output, detail: null, outputHash: hashOf(output), ended }
-}
-
-// A short output is its own hash.
-const HASHED_FROM = 256
-
-function hashOf(output: RunToolOutput['output']): string {
-  const text = JSON.stringify(output)
-  return text.length < HASHED_FROM ? text : hash('sha256', text, 'base64url')
 }

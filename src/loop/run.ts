@@ -13,8 +13,10 @@ import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
 import { MemoryJournal } from '../journal/memory-journal.ts'
 import type { Agent } from './agent.ts'
-import { Driver, type CallSummary, type Suspension } from './drive.ts'
+import { plain } from './decisions.ts'
+import { Driver, type Suspension } from './drive.ts'
 import { loopInput } from './provide-loop.ts'
+import type { CallSummary } from './restore-run.ts'
 import type { RunInput } from './run-input.ts'
 
 export interface RunOptions {
@@ -94,7 +96,7 @@ class LiveRun implements Run {
       input: started,
       journal: this.#journal,
       stamp,
-      started: startFrame(stamp, agent, input),
+      started: startFrame(stamp, agent, input, started),
     })
     const { signal } = options
     const onAbort = (): void => void this.cancel('aborted')
@@ -182,13 +184,15 @@ function suspendedRun(
   }
 }
 
-function startFrame(stamp: FrameStamp, agent: Agent, input: RunInput): Frame {
+function startFrame(stamp: FrameStamp, agent: Agent, input: RunInput, started: LoopInput): Frame {
   const { limits } = agent.settings
   return makeFrame(stamp, 'run_started', {
     input: typeof input === 'string' ? input : input.map((part) => ({ ...part })),
     agent: { tools: agent.tools.definitions.map((definition) => definition['name'] ?? null) },
     model: agent.models.map(({ name }) => name).join(', '),
     limits: { ...limits, wall_time_ms: agent.wallTimeMs },
+    settings: plain(agent.settings) ?? {},
+    deadline_at: started.deadlineAt,
     continuity: agent.continuity,
     chart_version: CHART_VERSION,
     chart_hash: chartHash(loopMachine),

@@ -63,6 +63,7 @@ function settledFrame(
   const { outcome, output, detail } = told.answer
   return makeFrame(stamp, outcome === 'ok' ? 'tool_ended' : 'tool_failed', {
     call_id: told.callId,
+    slot: null,
     outcome,
     exit_code: null,
     artifacts: [],

@@ -55,6 +55,10 @@ export class PathJournal implements Journal {
     this.#timers.add(key)
   }
 
+  doubt(): void {
+    throw new Error('a path is walked from its start')
+  }
+
   abort(key: string): void {
     this.#registered.delete(key)
     this.#timers.delete(key)

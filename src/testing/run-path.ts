@@ -96,6 +96,8 @@ function startFrame(stamp: FrameStamp, agent: Agent, { input, scenario }: LoopPa
     agent: { scenario },
     model: agent.models.map(({ name }) => name).join(' '),
     limits: { ...agent.settings.limits },
+    settings: {},
+    deadline_at: input.deadlineAt,
     continuity: agent.continuity,
     chart_version: 'testing',
     chart_hash: 'testing',

@@ -283,8 +283,11 @@ test('the cause of an effect that breaks its contract is in the log', async () =
   const model = scriptedModel([() => Promise.reject(new Error('socket hang up'))])
   const live = run(agent({ model }), 'go')
   expect(await live.result).toMatchObject({ state: 'failed', reason: 'internal_error' })
-  const warnings = (await allFrames(live)).filter((frame) => frame.type === 'warning')
-  expect(warnings).toMatchObject([{ cause: 'Error: socket hang up' }])
+  const settled = (await allFrames(live)).filter((frame) => frame.type === 'effect_settled')
+  expect(settled[0]).toMatchObject({
+    id: 'respond',
+    error: { code: 'internal_error', message: 'Error: socket hang up' },
+  })
 })
 
 test.for([

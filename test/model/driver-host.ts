@@ -34,12 +34,26 @@ export async function drivePath(
     input: path.input,
     journal,
     stamp,
-    started: makeFrame(stamp, 'response_first_byte', { turn: 0, attempt: 0 }),
+    started: startFrame(stamp, path),
   })
   journal.read = () => driver.snapshot
   void driver.run().catch(journal.fail)
   await journal.ended
   return { steps: journal.steps, frames: journal.frames }
+}
+
+function startFrame(stamp: FrameStamp, { input }: LoopPath): Frame {
+  return makeFrame(stamp, 'run_started', {
+    input: input.items.map((item) => ({ ...item })),
+    agent: {},
+    model: 'path',
+    limits: { wall_time_ms: input.wallTimeMs },
+    settings: { ...input.settings, limits: { ...input.settings.limits } },
+    deadline_at: input.deadlineAt,
+    continuity: 'auto',
+    chart_version: '',
+    chart_hash: '',
+  })
 }
 
 /** What is compared of the steps of another host. */
@@ -99,6 +113,10 @@ class PathJournal implements Journal {
 
   timer(key: string): void {
     this.#begin(key)
+  }
+
+  doubt(): void {
+    throw new Error('a path is walked from its start')
   }
 
   abort(key: string): void {
@@ -191,8 +209,18 @@ function valueOf(id: string, output: unknown): unknown {
     return { ...(output as object), settled }
   }
   if (!id.startsWith('tool.')) return output
-  const { outcome } = output as { outcome: string }
-  const ended = { call_id: id, outcome, exit_code: 0, artifacts: [], output: '', duration_ms: 0, error: null }
+  const { outcome, output: said } = output as { outcome: string; output: string }
+  const slot = Number(id.slice('tool.'.length))
+  const ended = {
+    call_id: id,
+    slot,
+    outcome,
+    exit_code: 0,
+    artifacts: [],
+    output: said,
+    duration_ms: 0,
+    error: null,
+  }
   return { ...(output as object), ended }
 }
 

@@ -4,6 +4,8 @@ import { expect, test, vi } from 'vitest'
 
 import { loopPaths } from '../../src/chart/loop-paths.ts'
 import { LOOP_SCENARIOS } from '../../src/chart/loop-scenarios.ts'
+import type { Frame } from '../../src/frames/generated/frame.ts'
+import { restoreRun } from '../../src/loop/restore-run.ts'
 import { pathName } from './all-paths.ts'
 import { drivePath, stepsOf } from './driver-host.ts'
 import { foldHost } from './fold-host.ts'
@@ -19,6 +21,38 @@ test.for(LOOP_SCENARIOS)('on the driver every step of "$name" is that of the pur
     expect(steps[index], pathName(path, index)).toStrictEqual(expected[index])
   }
 })
+
+test.for(LOOP_SCENARIOS)(
+  'the log of every path of "$name" gives each of its steps again',
+  async (scenario) => {
+    for (const path of loopPaths(scenario)) {
+      const expected = (await stepsOf(foldHost, path)).map(({ state, status, context }) => [
+        state,
+        status,
+        context,
+      ])
+      const { frames } = await drivePath(path)
+      const seen: unknown[] = []
+      const { snapshot, pending } = restoreRun(JSON.parse(JSON.stringify(frames)) as Frame[], (_, step) => {
+        seen.push([step.snapshot.state, step.snapshot.status, step.snapshot.context])
+      })
+      // That the first event of a response is in is seen and not decided: it is not in the log's decisions.
+      const decided = expected.filter((_, at) => path.events[at - 1]?.type !== 'stream.opened').map(unopened)
+      const last = decided.at(-1)
+      // What nobody takes decides nothing.
+      expect([snapshot.state, snapshot.status, snapshot.context], pathName(path)).toEqual(last)
+      expect(
+        seen.map(unopened).every((step) => decided.some((other) => isDeepStrictEqual(step, other))),
+      ).toBe(true)
+      expect([...pending.keys()].sort(), pathName(path)).toEqual([...snapshot.children].sort())
+    }
+  },
+)
+
+function unopened(step: unknown): unknown {
+  const [state, ...rest] = step as [string, ...unknown[]]
+  return [state.replace('responding.streaming', 'responding.requesting'), ...rest]
+}
 
 test.for(LOOP_SCENARIOS)('the log of every path of "$name" keeps its promises', async (scenario) => {
   for (const path of loopPaths(scenario)) {

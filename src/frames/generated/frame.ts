@@ -16,6 +16,7 @@ export type Frame =
   | RefusalDeltaFrame
   | ReasoningDeltaFrame
   | ResponseSettledFrame
+  | EffectSettledFrame
   | RetryScheduledFrame
   | ContinuitySwitchedFrame
   | ProviderSwitchedFrame
@@ -50,6 +51,11 @@ export interface RunStartedFrame {
   readonly continuity: 'previous_response_id' | 'stateless' | 'auto'
   readonly chart_version: string
   readonly chart_hash: string
+  /**
+   * What the chart was told at the start and keeps to.
+   */
+  readonly settings: JsonObject
+  readonly deadline_at: number | null
 }
 /**
  * Another process took the run up; frames of the superseded attempt are to be discarded by readers.
@@ -205,6 +211,10 @@ export interface ResponseSettledFrame {
   readonly items: readonly JsonObject[]
   readonly usage: JsonObject | null
   readonly error: FrameError | null
+  /**
+   * What the chart was told; without the items where they are those of this frame.
+   */
+  readonly decision: JsonObject
 }
 /**
  * Why something failed.
@@ -212,6 +222,26 @@ export interface ResponseSettledFrame {
 export interface FrameError {
   readonly code: string
   readonly message: string
+}
+/**
+ * An effect that has no frame of its own settled: a timer elapsed, calls were drained, the conversation was made shorter; or an effect was cut off or broke.
+ */
+export interface EffectSettledFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'effect_settled'
+  readonly id: string
+  /**
+   * What it settled with; null for a timer.
+   */
+  readonly value: JsonObject | readonly JsonObject[] | null
+  /**
+   * It was at work when the process died, and nobody knows how it ended.
+   */
+  readonly in_doubt: boolean
+  readonly error: FrameError | null
 }
 /**
  * A failed request will be sent again.
@@ -404,6 +434,10 @@ export interface ToolEndedFrame {
   readonly output: string | readonly JsonObject[]
   readonly duration_ms: number
   readonly error: FrameError | null
+  /**
+   * Its place among the calls of the response when it ran; null when it was settled without running.
+   */
+  readonly slot: number | null
 }
 /**
  * A call ended without a usable output of its own.
@@ -433,6 +467,10 @@ export interface ToolFailedFrame {
   readonly output: string | readonly JsonObject[]
   readonly duration_ms: number
   readonly error: FrameError | null
+  /**
+   * Its place among the calls of the response when it ran; null when it was settled without running.
+   */
+  readonly slot: number | null
 }
 /**
  * The run reached a final state; the last frame of its log.

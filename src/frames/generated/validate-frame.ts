@@ -3,8 +3,8 @@
 import type { CompiledValidator } from '../../protocol/compiled-validator.ts'
 import { codePointLength as func2 } from '../../protocol/code-point-length.ts'
 const check0 = validate22;
-const schema7 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["run_started","run_resumed","state_entered","request_sent","response_headers","response_first_byte","provider_event","output_text_delta","refusal_delta","reasoning_delta","response_settled","retry_scheduled","continuity_switched","provider_switched","history_compacted","batch_planned","limit_reached","cursor_updated","warning","command_received","approval_requested","tool_started","tool_stdout","tool_stderr","tool_ended","tool_failed","run_ended","log_repaired"]}},"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/$defs/run_started_frame"},{"$ref":"#/$defs/run_resumed_frame"},{"$ref":"#/$defs/state_entered_frame"},{"$ref":"#/$defs/request_sent_frame"},{"$ref":"#/$defs/response_headers_frame"},{"$ref":"#/$defs/response_first_byte_frame"},{"$ref":"#/$defs/provider_event_frame"},{"$ref":"#/$defs/output_text_delta_frame"},{"$ref":"#/$defs/refusal_delta_frame"},{"$ref":"#/$defs/reasoning_delta_frame"},{"$ref":"#/$defs/response_settled_frame"},{"$ref":"#/$defs/retry_scheduled_frame"},{"$ref":"#/$defs/continuity_switched_frame"},{"$ref":"#/$defs/provider_switched_frame"},{"$ref":"#/$defs/history_compacted_frame"},{"$ref":"#/$defs/batch_planned_frame"},{"$ref":"#/$defs/limit_reached_frame"},{"$ref":"#/$defs/cursor_updated_frame"},{"$ref":"#/$defs/warning_frame"},{"$ref":"#/$defs/command_received_frame"},{"$ref":"#/$defs/approval_requested_frame"},{"$ref":"#/$defs/tool_started_frame"},{"$ref":"#/$defs/tool_stdout_frame"},{"$ref":"#/$defs/tool_stderr_frame"},{"$ref":"#/$defs/tool_ended_frame"},{"$ref":"#/$defs/tool_failed_frame"},{"$ref":"#/$defs/run_ended_frame"},{"$ref":"#/$defs/log_repaired_frame"}]};
-const schema8 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_started"]},"input":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"agent":{"type":"object"},"model":{"type":"string"},"limits":{"type":"object"},"continuity":{"type":"string","enum":["previous_response_id","stateless","auto"]},"chart_version":{"type":"string"},"chart_hash":{"type":"string"}},"required":["v","run_id","seq","ts","type","input","agent","model","limits","continuity","chart_version","chart_hash"]};
+const schema7 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["run_started","run_resumed","state_entered","request_sent","response_headers","response_first_byte","provider_event","output_text_delta","refusal_delta","reasoning_delta","response_settled","effect_settled","retry_scheduled","continuity_switched","provider_switched","history_compacted","batch_planned","limit_reached","cursor_updated","warning","command_received","approval_requested","tool_started","tool_stdout","tool_stderr","tool_ended","tool_failed","run_ended","log_repaired"]}},"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/$defs/run_started_frame"},{"$ref":"#/$defs/run_resumed_frame"},{"$ref":"#/$defs/state_entered_frame"},{"$ref":"#/$defs/request_sent_frame"},{"$ref":"#/$defs/response_headers_frame"},{"$ref":"#/$defs/response_first_byte_frame"},{"$ref":"#/$defs/provider_event_frame"},{"$ref":"#/$defs/output_text_delta_frame"},{"$ref":"#/$defs/refusal_delta_frame"},{"$ref":"#/$defs/reasoning_delta_frame"},{"$ref":"#/$defs/response_settled_frame"},{"$ref":"#/$defs/effect_settled_frame"},{"$ref":"#/$defs/retry_scheduled_frame"},{"$ref":"#/$defs/continuity_switched_frame"},{"$ref":"#/$defs/provider_switched_frame"},{"$ref":"#/$defs/history_compacted_frame"},{"$ref":"#/$defs/batch_planned_frame"},{"$ref":"#/$defs/limit_reached_frame"},{"$ref":"#/$defs/cursor_updated_frame"},{"$ref":"#/$defs/warning_frame"},{"$ref":"#/$defs/command_received_frame"},{"$ref":"#/$defs/approval_requested_frame"},{"$ref":"#/$defs/tool_started_frame"},{"$ref":"#/$defs/tool_stdout_frame"},{"$ref":"#/$defs/tool_stderr_frame"},{"$ref":"#/$defs/tool_ended_frame"},{"$ref":"#/$defs/tool_failed_frame"},{"$ref":"#/$defs/run_ended_frame"},{"$ref":"#/$defs/log_repaired_frame"}]};
+const schema8 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_started"]},"input":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"agent":{"type":"object"},"model":{"type":"string"},"limits":{"type":"object"},"continuity":{"type":"string","enum":["previous_response_id","stateless","auto"]},"chart_version":{"type":"string"},"chart_hash":{"type":"string"},"settings":{"type":"object"},"deadline_at":{"type":["integer","null"]}},"required":["v","run_id","seq","ts","type","input","agent","model","limits","continuity","chart_version","chart_hash","settings","deadline_at"]};
 
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -13,7 +13,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.input === undefined) && (missing0 = "input"))) || ((data.agent === undefined) && (missing0 = "agent"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.limits === undefined) && (missing0 = "limits"))) || ((data.continuity === undefined) && (missing0 = "continuity"))) || ((data.chart_version === undefined) && (missing0 = "chart_version"))) || ((data.chart_hash === undefined) && (missing0 = "chart_hash"))){
+if(((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.input === undefined) && (missing0 = "input"))) || ((data.agent === undefined) && (missing0 = "agent"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.limits === undefined) && (missing0 = "limits"))) || ((data.continuity === undefined) && (missing0 = "continuity"))) || ((data.chart_version === undefined) && (missing0 = "chart_version"))) || ((data.chart_hash === undefined) && (missing0 = "chart_hash"))) || ((data.settings === undefined) && (missing0 = "settings"))) || ((data.deadline_at === undefined) && (missing0 = "deadline_at"))){
 validate23.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -267,6 +267,34 @@ var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.settings !== undefined){
+let data13 = data.settings;
+const _errs32 = errors;
+if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
+validate23.errors = [{instancePath:instancePath+"/settings",schemaPath:"#/properties/settings/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.deadline_at !== undefined){
+let data14 = data.deadline_at;
+const _errs34 = errors;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
+validate23.errors = [{instancePath:instancePath+"/deadline_at",schemaPath:"#/properties/deadline_at/type",keyword:"type",params:{type: schema8.properties.deadline_at.type},message:"must be integer,null"}];
+return false;
+}
+var valid0 = _errs34 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -2282,7 +2310,7 @@ validate34.errors = vErrors;
 return errors === 0;
 }
 
-const schema19 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["response_settled"]},"turn":{"type":"integer","minimum":0},"attempt":{"type":"integer","minimum":0},"response_id":{"type":["string","null"]},"status":{"type":"string","enum":["completed","incomplete","failed"]},"items":{"type":"array","items":{"type":"object"}},"usage":{"type":["object","null"]},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}}},"required":["v","run_id","seq","ts","type","turn","attempt","response_id","status","items","usage","error"]};
+const schema19 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["response_settled"]},"turn":{"type":"integer","minimum":0},"attempt":{"type":"integer","minimum":0},"response_id":{"type":["string","null"]},"status":{"type":"string","enum":["completed","incomplete","failed"]},"items":{"type":"array","items":{"type":"object"}},"usage":{"type":["object","null"]},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}},"decision":{"type":"object"}},"required":["v","run_id","seq","ts","type","turn","attempt","response_id","status","items","usage","error","decision"]};
 const schema20 = {"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"}},"required":["code","message"]};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -2338,7 +2366,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.turn === undefined) && (missing0 = "turn"))) || ((data.attempt === undefined) && (missing0 = "attempt"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.items === undefined) && (missing0 = "items"))) || ((data.usage === undefined) && (missing0 = "usage"))) || ((data.error === undefined) && (missing0 = "error"))){
+if((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.turn === undefined) && (missing0 = "turn"))) || ((data.attempt === undefined) && (missing0 = "attempt"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.items === undefined) && (missing0 = "items"))) || ((data.usage === undefined) && (missing0 = "usage"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.decision === undefined) && (missing0 = "decision"))){
 validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -2612,6 +2640,20 @@ var valid0 = _errs25 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.decision !== undefined){
+let data13 = data.decision;
+const _errs31 = errors;
+if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
+validate35.errors = [{instancePath:instancePath+"/decision",schemaPath:"#/properties/decision/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs31 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -2634,7 +2676,7 @@ validate35.errors = vErrors;
 return errors === 0;
 }
 
-const schema21 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["retry_scheduled"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
+const schema21 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["effect_settled"]},"id":{"type":"string"},"value":{"type":["object","array","null"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"in_doubt":{"type":"boolean"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}}},"required":["v","run_id","seq","ts","type","id","value","in_doubt","error"]};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2642,7 +2684,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.cause === undefined) && (missing0 = "cause"))) || ((data.figures === undefined) && (missing0 = "figures"))){
+if((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.value === undefined) && (missing0 = "value"))) || ((data.in_doubt === undefined) && (missing0 = "in_doubt"))) || ((data.error === undefined) && (missing0 = "error"))){
 validate38.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -2734,7 +2776,7 @@ if(typeof data4 !== "string"){
 validate38.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "retry_scheduled")){
+if(!(data4 === "effect_settled")){
 validate38.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema21.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -2744,10 +2786,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.cause !== undefined){
+if(data.id !== undefined){
 const _errs11 = errors;
-if(typeof data.cause !== "string"){
-validate38.errors = [{instancePath:instancePath+"/cause",schemaPath:"#/properties/cause/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.id !== "string"){
+validate38.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -2756,17 +2798,150 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.figures !== undefined){
-let data6 = data.figures;
+if(data.value !== undefined){
+let data6 = data.value;
 const _errs13 = errors;
-if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
-validate38.errors = [{instancePath:instancePath+"/figures",schemaPath:"#/properties/figures/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+if(typeof data6 != "object"){
+validate38.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: schema21.properties.value.type},message:"must be object,array,null"}];
+return false;
+}
+const _errs15 = errors;
+let valid1 = true;
+const _errs16 = errors;
+if(!(Array.isArray(data6))){
+const err0 = {};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs16 === errors;
+errors = _errs15;
+if(vErrors !== null){
+if(_errs15){
+vErrors.length = _errs15;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid0){
+const _errs18 = errors;
+if(errors === _errs18){
+if(Array.isArray(data6)){
+var valid2 = true;
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+const _errs20 = errors;
+if(!(data7 && typeof data7 == "object" && !Array.isArray(data7))){
+validate38.errors = [{instancePath:instancePath+"/value/" + i0,schemaPath:"#/properties/value/then/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid2 = _errs20 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate38.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/then/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var _valid0 = _errs18 === errors;
+valid1 = _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/value",schemaPath:"#/properties/value/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate38.errors = vErrors;
 return false;
 }
 var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.in_doubt !== undefined){
+const _errs22 = errors;
+if(typeof data.in_doubt !== "boolean"){
+validate38.errors = [{instancePath:instancePath+"/in_doubt",schemaPath:"#/properties/in_doubt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data9 = data.error;
+const _errs24 = errors;
+if((!(data9 && typeof data9 == "object" && !Array.isArray(data9))) && (data9 !== null)){
+validate38.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema21.properties.error.type},message:"must be object,null"}];
+return false;
+}
+const _errs26 = errors;
+let valid3 = true;
+const _errs27 = errors;
+if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
+const err2 = {};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs27 === errors;
+errors = _errs26;
+if(vErrors !== null){
+if(_errs26){
+vErrors.length = _errs26;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid1){
+const _errs29 = errors;
+if(!(validate36(data9, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData}))){
+vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs29 === errors;
+valid3 = _valid1;
+}
+if(!valid3){
+const err3 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate38.errors = vErrors;
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -2785,158 +2960,7 @@ validate38.errors = vErrors;
 return errors === 0;
 }
 
-const schema22 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["continuity_switched"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
-
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.cause === undefined) && (missing0 = "cause"))) || ((data.figures === undefined) && (missing0 = "figures"))){
-validate39.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.v !== undefined){
-let data0 = data.v;
-const _errs1 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate39.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(!(data0 === 1)){
-validate39.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema22.properties.v.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.run_id !== undefined){
-let data1 = data.run_id;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data1 === "string"){
-if(func2(data1) < 1){
-validate39.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate39.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs3 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.seq !== undefined){
-let data2 = data.seq;
-const _errs5 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate39.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs5){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-validate39.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.ts !== undefined){
-let data3 = data.ts;
-const _errs7 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate39.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs7){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate39.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data4 = data.type;
-const _errs9 = errors;
-if(typeof data4 !== "string"){
-validate39.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(data4 === "continuity_switched")){
-validate39.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema22.properties.type.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.cause !== undefined){
-const _errs11 = errors;
-if(typeof data.cause !== "string"){
-validate39.errors = [{instancePath:instancePath+"/cause",schemaPath:"#/properties/cause/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.figures !== undefined){
-let data6 = data.figures;
-const _errs13 = errors;
-if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
-validate39.errors = [{instancePath:instancePath+"/figures",schemaPath:"#/properties/figures/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-var valid0 = _errs13 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate39.errors = vErrors;
-return errors === 0;
-}
-
-const schema23 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["provider_switched"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
+const schema22 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["retry_scheduled"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2957,7 +2981,7 @@ validate40.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate40.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema23.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate40.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema22.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3036,8 +3060,8 @@ if(typeof data4 !== "string"){
 validate40.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "provider_switched")){
-validate40.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema23.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "retry_scheduled")){
+validate40.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema22.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -3087,7 +3111,7 @@ validate40.errors = vErrors;
 return errors === 0;
 }
 
-const schema24 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["history_compacted"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
+const schema23 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["continuity_switched"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3108,7 +3132,7 @@ validate41.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate41.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema24.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate41.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema23.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3187,8 +3211,8 @@ if(typeof data4 !== "string"){
 validate41.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "history_compacted")){
-validate41.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema24.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "continuity_switched")){
+validate41.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema23.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -3238,7 +3262,7 @@ validate41.errors = vErrors;
 return errors === 0;
 }
 
-const schema25 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["batch_planned"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
+const schema24 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["provider_switched"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3259,7 +3283,7 @@ validate42.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate42.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema25.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate42.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema24.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3338,8 +3362,8 @@ if(typeof data4 !== "string"){
 validate42.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "batch_planned")){
-validate42.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema25.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "provider_switched")){
+validate42.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema24.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -3389,7 +3413,7 @@ validate42.errors = vErrors;
 return errors === 0;
 }
 
-const schema26 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["limit_reached"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
+const schema25 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["history_compacted"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3410,7 +3434,7 @@ validate43.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate43.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema26.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate43.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema25.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3489,8 +3513,8 @@ if(typeof data4 !== "string"){
 validate43.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "limit_reached")){
-validate43.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "history_compacted")){
+validate43.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema25.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -3540,7 +3564,7 @@ validate43.errors = vErrors;
 return errors === 0;
 }
 
-const schema27 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["cursor_updated"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
+const schema26 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["batch_planned"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3561,7 +3585,7 @@ validate44.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate44.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema27.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate44.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema26.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3640,8 +3664,8 @@ if(typeof data4 !== "string"){
 validate44.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "cursor_updated")){
-validate44.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema27.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "batch_planned")){
+validate44.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -3691,7 +3715,7 @@ validate44.errors = vErrors;
 return errors === 0;
 }
 
-const schema28 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["warning"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
+const schema27 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["limit_reached"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3712,7 +3736,7 @@ validate45.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate45.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema28.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate45.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema27.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3791,8 +3815,8 @@ if(typeof data4 !== "string"){
 validate45.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "warning")){
-validate45.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "limit_reached")){
+validate45.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema27.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -3842,7 +3866,7 @@ validate45.errors = vErrors;
 return errors === 0;
 }
 
-const schema29 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["command_received"]},"command":{"type":"object"},"answer":{"type":"object"}},"required":["v","run_id","seq","ts","type","command","answer"]};
+const schema28 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["cursor_updated"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -3850,7 +3874,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.command === undefined) && (missing0 = "command"))) || ((data.answer === undefined) && (missing0 = "answer"))){
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.cause === undefined) && (missing0 = "cause"))) || ((data.figures === undefined) && (missing0 = "figures"))){
 validate46.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -3863,7 +3887,7 @@ validate46.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate46.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema29.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate46.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema28.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3942,8 +3966,8 @@ if(typeof data4 !== "string"){
 validate46.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "command_received")){
-validate46.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema29.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "cursor_updated")){
+validate46.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -3952,11 +3976,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.command !== undefined){
-let data5 = data.command;
+if(data.cause !== undefined){
 const _errs11 = errors;
-if(!(data5 && typeof data5 == "object" && !Array.isArray(data5))){
-validate46.errors = [{instancePath:instancePath+"/command",schemaPath:"#/properties/command/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+if(typeof data.cause !== "string"){
+validate46.errors = [{instancePath:instancePath+"/cause",schemaPath:"#/properties/cause/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -3965,11 +3988,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.answer !== undefined){
-let data6 = data.answer;
+if(data.figures !== undefined){
+let data6 = data.figures;
 const _errs13 = errors;
 if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
-validate46.errors = [{instancePath:instancePath+"/answer",schemaPath:"#/properties/answer/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate46.errors = [{instancePath:instancePath+"/figures",schemaPath:"#/properties/figures/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -3994,7 +4017,7 @@ validate46.errors = vErrors;
 return errors === 0;
 }
 
-const schema30 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["approval_requested"]},"call_id":{"type":"string"},"arguments_hash":{"type":"string"},"shown":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","arguments_hash","shown"]};
+const schema29 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["warning"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4002,7 +4025,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.arguments_hash === undefined) && (missing0 = "arguments_hash"))) || ((data.shown === undefined) && (missing0 = "shown"))){
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.cause === undefined) && (missing0 = "cause"))) || ((data.figures === undefined) && (missing0 = "figures"))){
 validate47.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -4015,7 +4038,7 @@ validate47.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate47.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema30.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate47.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema29.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4094,8 +4117,8 @@ if(typeof data4 !== "string"){
 validate47.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "approval_requested")){
-validate47.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema30.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "warning")){
+validate47.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema29.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -4104,10 +4127,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.call_id !== undefined){
+if(data.cause !== undefined){
 const _errs11 = errors;
-if(typeof data.call_id !== "string"){
-validate47.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.cause !== "string"){
+validate47.errors = [{instancePath:instancePath+"/cause",schemaPath:"#/properties/cause/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -4116,29 +4139,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.arguments_hash !== undefined){
+if(data.figures !== undefined){
+let data6 = data.figures;
 const _errs13 = errors;
-if(typeof data.arguments_hash !== "string"){
-validate47.errors = [{instancePath:instancePath+"/arguments_hash",schemaPath:"#/properties/arguments_hash/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+validate47.errors = [{instancePath:instancePath+"/figures",schemaPath:"#/properties/figures/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.shown !== undefined){
-const _errs15 = errors;
-if(typeof data.shown !== "string"){
-validate47.errors = [{instancePath:instancePath+"/shown",schemaPath:"#/properties/shown/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }
@@ -4157,7 +4168,7 @@ validate47.errors = vErrors;
 return errors === 0;
 }
 
-const schema31 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_started"]},"call_id":{"type":"string"},"item_id":{"type":["string","null"]},"output_index":{"type":"integer"},"slot":{"type":"integer"},"name":{"type":"string"},"arguments":{"type":"string"},"attempt":{"type":"integer"},"timeout_ms":{"type":"number"}},"required":["v","run_id","seq","ts","type","call_id","item_id","output_index","slot","name","arguments","attempt","timeout_ms"]};
+const schema30 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["command_received"]},"command":{"type":"object"},"answer":{"type":"object"}},"required":["v","run_id","seq","ts","type","command","answer"]};
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4165,7 +4176,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.slot === undefined) && (missing0 = "slot"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.arguments === undefined) && (missing0 = "arguments"))) || ((data.attempt === undefined) && (missing0 = "attempt"))) || ((data.timeout_ms === undefined) && (missing0 = "timeout_ms"))){
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.command === undefined) && (missing0 = "command"))) || ((data.answer === undefined) && (missing0 = "answer"))){
 validate48.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -4178,7 +4189,7 @@ validate48.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate48.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema31.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate48.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema30.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4257,8 +4268,8 @@ if(typeof data4 !== "string"){
 validate48.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "tool_started")){
-validate48.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "command_received")){
+validate48.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema30.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -4267,10 +4278,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.call_id !== undefined){
+if(data.command !== undefined){
+let data5 = data.command;
 const _errs11 = errors;
-if(typeof data.call_id !== "string"){
-validate48.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(data5 && typeof data5 == "object" && !Array.isArray(data5))){
+validate48.errors = [{instancePath:instancePath+"/command",schemaPath:"#/properties/command/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -4279,99 +4291,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.item_id !== undefined){
-let data6 = data.item_id;
+if(data.answer !== undefined){
+let data6 = data.answer;
 const _errs13 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate48.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema31.properties.item_id.type},message:"must be string,null"}];
+if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+validate48.errors = [{instancePath:instancePath+"/answer",schemaPath:"#/properties/answer/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.output_index !== undefined){
-let data7 = data.output_index;
-const _errs15 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate48.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.slot !== undefined){
-let data8 = data.slot;
-const _errs17 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate48.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs19 = errors;
-if(typeof data.name !== "string"){
-validate48.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.arguments !== undefined){
-const _errs21 = errors;
-if(typeof data.arguments !== "string"){
-validate48.errors = [{instancePath:instancePath+"/arguments",schemaPath:"#/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.attempt !== undefined){
-let data11 = data.attempt;
-const _errs23 = errors;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate48.errors = [{instancePath:instancePath+"/attempt",schemaPath:"#/properties/attempt/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.timeout_ms !== undefined){
-let data12 = data.timeout_ms;
-const _errs25 = errors;
-if(!((typeof data12 == "number") && (isFinite(data12)))){
-validate48.errors = [{instancePath:instancePath+"/timeout_ms",schemaPath:"#/properties/timeout_ms/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-var valid0 = _errs25 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -4390,7 +4320,7 @@ validate48.errors = vErrors;
 return errors === 0;
 }
 
-const schema32 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_stdout"]},"call_id":{"type":"string"},"chunk":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","chunk"]};
+const schema31 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["approval_requested"]},"call_id":{"type":"string"},"arguments_hash":{"type":"string"},"shown":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","arguments_hash","shown"]};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4398,7 +4328,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.chunk === undefined) && (missing0 = "chunk"))){
+if(((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.arguments_hash === undefined) && (missing0 = "arguments_hash"))) || ((data.shown === undefined) && (missing0 = "shown"))){
 validate49.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -4411,7 +4341,7 @@ validate49.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate49.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema32.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate49.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema31.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4490,8 +4420,8 @@ if(typeof data4 !== "string"){
 validate49.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "tool_stdout")){
-validate49.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema32.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "approval_requested")){
+validate49.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -4512,16 +4442,29 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.chunk !== undefined){
+if(data.arguments_hash !== undefined){
 const _errs13 = errors;
-if(typeof data.chunk !== "string"){
-validate49.errors = [{instancePath:instancePath+"/chunk",schemaPath:"#/properties/chunk/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data.arguments_hash !== "string"){
+validate49.errors = [{instancePath:instancePath+"/arguments_hash",schemaPath:"#/properties/arguments_hash/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.shown !== undefined){
+const _errs15 = errors;
+if(typeof data.shown !== "string"){
+validate49.errors = [{instancePath:instancePath+"/shown",schemaPath:"#/properties/shown/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -4540,7 +4483,7 @@ validate49.errors = vErrors;
 return errors === 0;
 }
 
-const schema33 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_stderr"]},"call_id":{"type":"string"},"chunk":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","chunk"]};
+const schema32 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_started"]},"call_id":{"type":"string"},"item_id":{"type":["string","null"]},"output_index":{"type":"integer"},"slot":{"type":"integer"},"name":{"type":"string"},"arguments":{"type":"string"},"attempt":{"type":"integer"},"timeout_ms":{"type":"number"}},"required":["v","run_id","seq","ts","type","call_id","item_id","output_index","slot","name","arguments","attempt","timeout_ms"]};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4548,7 +4491,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.chunk === undefined) && (missing0 = "chunk"))){
+if((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.slot === undefined) && (missing0 = "slot"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.arguments === undefined) && (missing0 = "arguments"))) || ((data.attempt === undefined) && (missing0 = "attempt"))) || ((data.timeout_ms === undefined) && (missing0 = "timeout_ms"))){
 validate50.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -4561,7 +4504,7 @@ validate50.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate50.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema33.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate50.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema32.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4640,8 +4583,8 @@ if(typeof data4 !== "string"){
 validate50.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "tool_stderr")){
-validate50.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema33.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "tool_started")){
+validate50.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema32.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -4662,16 +4605,99 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.chunk !== undefined){
+if(data.item_id !== undefined){
+let data6 = data.item_id;
 const _errs13 = errors;
-if(typeof data.chunk !== "string"){
-validate50.errors = [{instancePath:instancePath+"/chunk",schemaPath:"#/properties/chunk/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if((typeof data6 !== "string") && (data6 !== null)){
+validate50.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: schema32.properties.item_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.output_index !== undefined){
+let data7 = data.output_index;
+const _errs15 = errors;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+validate50.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.slot !== undefined){
+let data8 = data.slot;
+const _errs17 = errors;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+validate50.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.name !== undefined){
+const _errs19 = errors;
+if(typeof data.name !== "string"){
+validate50.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.arguments !== undefined){
+const _errs21 = errors;
+if(typeof data.arguments !== "string"){
+validate50.errors = [{instancePath:instancePath+"/arguments",schemaPath:"#/properties/arguments/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.attempt !== undefined){
+let data11 = data.attempt;
+const _errs23 = errors;
+if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+validate50.errors = [{instancePath:instancePath+"/attempt",schemaPath:"#/properties/attempt/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.timeout_ms !== undefined){
+let data12 = data.timeout_ms;
+const _errs25 = errors;
+if(!((typeof data12 == "number") && (isFinite(data12)))){
+validate50.errors = [{instancePath:instancePath+"/timeout_ms",schemaPath:"#/properties/timeout_ms/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
 }
 }
 }
@@ -4690,7 +4716,7 @@ validate50.errors = vErrors;
 return errors === 0;
 }
 
-const schema34 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_ended"]},"call_id":{"type":"string"},"outcome":{"type":"string","enum":["ok","error","denied","timeout","cancelled","unknown_tool","bad_arguments","not_allowed","duplicate","truncated","limit","outcome_unknown"]},"exit_code":{"type":["integer","null"]},"artifacts":{"type":"array","items":{"type":"object"}},"output":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"duration_ms":{"type":"number"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}}},"required":["v","run_id","seq","ts","type","call_id","outcome","exit_code","artifacts","output","duration_ms","error"]};
+const schema33 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_stdout"]},"call_id":{"type":"string"},"chunk":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","chunk"]};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4698,7 +4724,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.exit_code === undefined) && (missing0 = "exit_code"))) || ((data.artifacts === undefined) && (missing0 = "artifacts"))) || ((data.output === undefined) && (missing0 = "output"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))){
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.chunk === undefined) && (missing0 = "chunk"))){
 validate51.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -4711,7 +4737,7 @@ validate51.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/
 return false;
 }
 if(!(data0 === 1)){
-validate51.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema34.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate51.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema33.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -4790,8 +4816,8 @@ if(typeof data4 !== "string"){
 validate51.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "tool_ended")){
-validate51.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema34.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "tool_stdout")){
+validate51.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema33.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -4812,215 +4838,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.outcome !== undefined){
-let data6 = data.outcome;
+if(data.chunk !== undefined){
 const _errs13 = errors;
-if(typeof data6 !== "string"){
-validate51.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((((((data6 === "ok") || (data6 === "error")) || (data6 === "denied")) || (data6 === "timeout")) || (data6 === "cancelled")) || (data6 === "unknown_tool")) || (data6 === "bad_arguments")) || (data6 === "not_allowed")) || (data6 === "duplicate")) || (data6 === "truncated")) || (data6 === "limit")) || (data6 === "outcome_unknown"))){
-validate51.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema34.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
+if(typeof data.chunk !== "string"){
+validate51.errors = [{instancePath:instancePath+"/chunk",schemaPath:"#/properties/chunk/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.exit_code !== undefined){
-let data7 = data.exit_code;
-const _errs15 = errors;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate51.errors = [{instancePath:instancePath+"/exit_code",schemaPath:"#/properties/exit_code/type",keyword:"type",params:{type: schema34.properties.exit_code.type},message:"must be integer,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.artifacts !== undefined){
-let data8 = data.artifacts;
-const _errs17 = errors;
-if(errors === _errs17){
-if(Array.isArray(data8)){
-var valid1 = true;
-const len0 = data8.length;
-for(let i0=0; i0<len0; i0++){
-let data9 = data8[i0];
-const _errs19 = errors;
-if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
-validate51.errors = [{instancePath:instancePath+"/artifacts/" + i0,schemaPath:"#/properties/artifacts/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-var valid1 = _errs19 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate51.errors = [{instancePath:instancePath+"/artifacts",schemaPath:"#/properties/artifacts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data10 = data.output;
-const _errs21 = errors;
-if((typeof data10 !== "string") && (!(Array.isArray(data10)))){
-validate51.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: schema34.properties.output.type},message:"must be string,array"}];
-return false;
-}
-const _errs23 = errors;
-let valid2 = true;
-const _errs24 = errors;
-if(!(Array.isArray(data10))){
-const err0 = {};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs24 === errors;
-errors = _errs23;
-if(vErrors !== null){
-if(_errs23){
-vErrors.length = _errs23;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid0){
-const _errs26 = errors;
-if(errors === _errs26){
-if(Array.isArray(data10)){
-var valid3 = true;
-const len1 = data10.length;
-for(let i1=0; i1<len1; i1++){
-let data11 = data10[i1];
-const _errs28 = errors;
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-validate51.errors = [{instancePath:instancePath+"/output/" + i1,schemaPath:"#/properties/output/then/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-var valid3 = _errs28 === errors;
-if(!valid3){
-break;
-}
-}
-}
-else {
-validate51.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/then/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var _valid0 = _errs26 === errors;
-valid2 = _valid0;
-}
-if(!valid2){
-const err1 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate51.errors = vErrors;
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms !== undefined){
-let data12 = data.duration_ms;
-const _errs30 = errors;
-if(!((typeof data12 == "number") && (isFinite(data12)))){
-validate51.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.error !== undefined){
-let data13 = data.error;
-const _errs32 = errors;
-if((!(data13 && typeof data13 == "object" && !Array.isArray(data13))) && (data13 !== null)){
-validate51.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema34.properties.error.type},message:"must be object,null"}];
-return false;
-}
-const _errs34 = errors;
-let valid4 = true;
-const _errs35 = errors;
-if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
-const err2 = {};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid1 = _errs35 === errors;
-errors = _errs34;
-if(vErrors !== null){
-if(_errs34){
-vErrors.length = _errs34;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid1){
-const _errs37 = errors;
-if(!(validate36(data13, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData}))){
-vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
-errors = vErrors.length;
-}
-var _valid1 = _errs37 === errors;
-valid4 = _valid1;
-}
-if(!valid4){
-const err3 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate51.errors = vErrors;
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
 }
 }
 }
@@ -5039,7 +4866,157 @@ validate51.errors = vErrors;
 return errors === 0;
 }
 
-const schema35 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_failed"]},"call_id":{"type":"string"},"outcome":{"type":"string","enum":["ok","error","denied","timeout","cancelled","unknown_tool","bad_arguments","not_allowed","duplicate","truncated","limit","outcome_unknown"]},"exit_code":{"type":["integer","null"]},"artifacts":{"type":"array","items":{"type":"object"}},"output":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"duration_ms":{"type":"number"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}}},"required":["v","run_id","seq","ts","type","call_id","outcome","exit_code","artifacts","output","duration_ms","error"]};
+const schema34 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_stderr"]},"call_id":{"type":"string"},"chunk":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","chunk"]};
+
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.chunk === undefined) && (missing0 = "chunk"))){
+validate52.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate52.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate52.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema34.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate52.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate52.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate52.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate52.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate52.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate52.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate52.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "tool_stderr")){
+validate52.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema34.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.call_id !== undefined){
+const _errs11 = errors;
+if(typeof data.call_id !== "string"){
+validate52.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.chunk !== undefined){
+const _errs13 = errors;
+if(typeof data.chunk !== "string"){
+validate52.errors = [{instancePath:instancePath+"/chunk",schemaPath:"#/properties/chunk/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate52.errors = vErrors;
+return errors === 0;
+}
+
+const schema35 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_ended"]},"call_id":{"type":"string"},"outcome":{"type":"string","enum":["ok","error","denied","timeout","cancelled","unknown_tool","bad_arguments","not_allowed","duplicate","truncated","limit","outcome_unknown"]},"exit_code":{"type":["integer","null"]},"artifacts":{"type":"array","items":{"type":"object"}},"output":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"duration_ms":{"type":"number"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}},"slot":{"type":["integer","null"],"if":{"type":"integer"},"then":{"type":"integer","minimum":0}}},"required":["v","run_id","seq","ts","type","call_id","outcome","exit_code","artifacts","output","duration_ms","error","slot"]};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -5047,7 +5024,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.exit_code === undefined) && (missing0 = "exit_code"))) || ((data.artifacts === undefined) && (missing0 = "artifacts"))) || ((data.output === undefined) && (missing0 = "output"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))){
+if((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.exit_code === undefined) && (missing0 = "exit_code"))) || ((data.artifacts === undefined) && (missing0 = "artifacts"))) || ((data.output === undefined) && (missing0 = "output"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.slot === undefined) && (missing0 = "slot"))){
 validate53.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -5139,7 +5116,7 @@ if(typeof data4 !== "string"){
 validate53.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "tool_failed")){
+if(!(data4 === "tool_ended")){
 validate53.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema35.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -5366,6 +5343,72 @@ var valid0 = _errs32 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.slot !== undefined){
+let data14 = data.slot;
+const _errs38 = errors;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
+validate53.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/type",keyword:"type",params:{type: schema35.properties.slot.type},message:"must be integer,null"}];
+return false;
+}
+const _errs40 = errors;
+let valid5 = true;
+const _errs41 = errors;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+const err4 = {};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid2 = _errs41 === errors;
+errors = _errs40;
+if(vErrors !== null){
+if(_errs40){
+vErrors.length = _errs40;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid2){
+const _errs43 = errors;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+validate53.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs43){
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+validate53.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var _valid2 = _errs43 === errors;
+valid5 = _valid2;
+}
+if(!valid5){
+const err5 = {instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate53.errors = vErrors;
+return false;
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -5388,7 +5431,7 @@ validate53.errors = vErrors;
 return errors === 0;
 }
 
-const schema36 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_ended"]},"state":{"type":"string","enum":["done","limitExceeded","failed","cancelled"]},"reason":{"type":"string"},"text":{"type":"string"},"output":{},"reasoning":{"type":"array","items":{"type":"object"}},"usage":{"type":["object","null"]},"unanswered_calls":{"type":"array","items":{"type":"string"}}},"required":["v","run_id","seq","ts","type","state","reason","text","reasoning","usage","unanswered_calls"]};
+const schema36 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_failed"]},"call_id":{"type":"string"},"outcome":{"type":"string","enum":["ok","error","denied","timeout","cancelled","unknown_tool","bad_arguments","not_allowed","duplicate","truncated","limit","outcome_unknown"]},"exit_code":{"type":["integer","null"]},"artifacts":{"type":"array","items":{"type":"object"}},"output":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"duration_ms":{"type":"number"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}},"slot":{"type":["integer","null"],"if":{"type":"integer"},"then":{"type":"integer","minimum":0}}},"required":["v","run_id","seq","ts","type","call_id","outcome","exit_code","artifacts","output","duration_ms","error","slot"]};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -5396,7 +5439,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.state === undefined) && (missing0 = "state"))) || ((data.reason === undefined) && (missing0 = "reason"))) || ((data.text === undefined) && (missing0 = "text"))) || ((data.reasoning === undefined) && (missing0 = "reasoning"))) || ((data.usage === undefined) && (missing0 = "usage"))) || ((data.unanswered_calls === undefined) && (missing0 = "unanswered_calls"))){
+if((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.exit_code === undefined) && (missing0 = "exit_code"))) || ((data.artifacts === undefined) && (missing0 = "artifacts"))) || ((data.output === undefined) && (missing0 = "output"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.slot === undefined) && (missing0 = "slot"))){
 validate55.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -5488,7 +5531,7 @@ if(typeof data4 !== "string"){
 validate55.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "run_ended")){
+if(!(data4 === "tool_failed")){
 validate55.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema36.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -5498,15 +5541,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.state !== undefined){
-let data5 = data.state;
+if(data.call_id !== undefined){
 const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate55.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((data5 === "done") || (data5 === "limitExceeded")) || (data5 === "failed")) || (data5 === "cancelled"))){
-validate55.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema36.properties.state.enum},message:"must be equal to one of the allowed values"}];
+if(typeof data.call_id !== "string"){
+validate55.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -5515,10 +5553,15 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.reason !== undefined){
+if(data.outcome !== undefined){
+let data6 = data.outcome;
 const _errs13 = errors;
-if(typeof data.reason !== "string"){
-validate55.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data6 !== "string"){
+validate55.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((((((((data6 === "ok") || (data6 === "error")) || (data6 === "denied")) || (data6 === "timeout")) || (data6 === "cancelled")) || (data6 === "unknown_tool")) || (data6 === "bad_arguments")) || (data6 === "not_allowed")) || (data6 === "duplicate")) || (data6 === "truncated")) || (data6 === "limit")) || (data6 === "outcome_unknown"))){
+validate55.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema36.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -5527,10 +5570,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.text !== undefined){
+if(data.exit_code !== undefined){
+let data7 = data.exit_code;
 const _errs15 = errors;
-if(typeof data.text !== "string"){
-validate55.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate55.errors = [{instancePath:instancePath+"/exit_code",schemaPath:"#/properties/exit_code/type",keyword:"type",params:{type: schema36.properties.exit_code.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -5539,8 +5583,8 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.reasoning !== undefined){
-let data8 = data.reasoning;
+if(data.artifacts !== undefined){
+let data8 = data.artifacts;
 const _errs17 = errors;
 if(errors === _errs17){
 if(Array.isArray(data8)){
@@ -5550,7 +5594,7 @@ for(let i0=0; i0<len0; i0++){
 let data9 = data8[i0];
 const _errs19 = errors;
 if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
-validate55.errors = [{instancePath:instancePath+"/reasoning/" + i0,schemaPath:"#/properties/reasoning/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate55.errors = [{instancePath:instancePath+"/artifacts/" + i0,schemaPath:"#/properties/artifacts/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid1 = _errs19 === errors;
@@ -5560,7 +5604,7 @@ break;
 }
 }
 else {
-validate55.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate55.errors = [{instancePath:instancePath+"/artifacts",schemaPath:"#/properties/artifacts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -5570,11 +5614,73 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.usage !== undefined){
-let data10 = data.usage;
+if(data.output !== undefined){
+let data10 = data.output;
 const _errs21 = errors;
-if((!(data10 && typeof data10 == "object" && !Array.isArray(data10))) && (data10 !== null)){
-validate55.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: schema36.properties.usage.type},message:"must be object,null"}];
+if((typeof data10 !== "string") && (!(Array.isArray(data10)))){
+validate55.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: schema36.properties.output.type},message:"must be string,array"}];
+return false;
+}
+const _errs23 = errors;
+let valid2 = true;
+const _errs24 = errors;
+if(!(Array.isArray(data10))){
+const err0 = {};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs24 === errors;
+errors = _errs23;
+if(vErrors !== null){
+if(_errs23){
+vErrors.length = _errs23;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid0){
+const _errs26 = errors;
+if(errors === _errs26){
+if(Array.isArray(data10)){
+var valid3 = true;
+const len1 = data10.length;
+for(let i1=0; i1<len1; i1++){
+let data11 = data10[i1];
+const _errs28 = errors;
+if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
+validate55.errors = [{instancePath:instancePath+"/output/" + i1,schemaPath:"#/properties/output/then/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid3 = _errs28 === errors;
+if(!valid3){
+break;
+}
+}
+}
+else {
+validate55.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/then/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var _valid0 = _errs26 === errors;
+valid2 = _valid0;
+}
+if(!valid2){
+const err1 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate55.errors = vErrors;
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -5583,34 +5689,141 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.unanswered_calls !== undefined){
-let data11 = data.unanswered_calls;
-const _errs23 = errors;
-if(errors === _errs23){
-if(Array.isArray(data11)){
-var valid2 = true;
-const len1 = data11.length;
-for(let i1=0; i1<len1; i1++){
-const _errs25 = errors;
-if(typeof data11[i1] !== "string"){
-validate55.errors = [{instancePath:instancePath+"/unanswered_calls/" + i1,schemaPath:"#/properties/unanswered_calls/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.duration_ms !== undefined){
+let data12 = data.duration_ms;
+const _errs30 = errors;
+if(!((typeof data12 == "number") && (isFinite(data12)))){
+validate55.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
-var valid2 = _errs25 === errors;
-if(!valid2){
-break;
-}
-}
-}
-else {
-validate55.errors = [{instancePath:instancePath+"/unanswered_calls",schemaPath:"#/properties/unanswered_calls/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs23 === errors;
+var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data13 = data.error;
+const _errs32 = errors;
+if((!(data13 && typeof data13 == "object" && !Array.isArray(data13))) && (data13 !== null)){
+validate55.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema36.properties.error.type},message:"must be object,null"}];
+return false;
+}
+const _errs34 = errors;
+let valid4 = true;
+const _errs35 = errors;
+if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
+const err2 = {};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs35 === errors;
+errors = _errs34;
+if(vErrors !== null){
+if(_errs34){
+vErrors.length = _errs34;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid1){
+const _errs37 = errors;
+if(!(validate36(data13, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData}))){
+vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs37 === errors;
+valid4 = _valid1;
+}
+if(!valid4){
+const err3 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate55.errors = vErrors;
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.slot !== undefined){
+let data14 = data.slot;
+const _errs38 = errors;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
+validate55.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/type",keyword:"type",params:{type: schema36.properties.slot.type},message:"must be integer,null"}];
+return false;
+}
+const _errs40 = errors;
+let valid5 = true;
+const _errs41 = errors;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+const err4 = {};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid2 = _errs41 === errors;
+errors = _errs40;
+if(vErrors !== null){
+if(_errs40){
+vErrors.length = _errs40;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid2){
+const _errs43 = errors;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+validate55.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs43){
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+validate55.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var _valid2 = _errs43 === errors;
+valid5 = _valid2;
+}
+if(!valid5){
+const err5 = {instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate55.errors = vErrors;
+return false;
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -5633,16 +5846,16 @@ validate55.errors = vErrors;
 return errors === 0;
 }
 
-const schema37 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["log_repaired"]},"offset":{"type":"integer"},"bytes_dropped":{"type":"integer"}},"required":["v","run_id","seq","ts","type","offset","bytes_dropped"]};
+const schema37 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_ended"]},"state":{"type":"string","enum":["done","limitExceeded","failed","cancelled"]},"reason":{"type":"string"},"text":{"type":"string"},"output":{},"reasoning":{"type":"array","items":{"type":"object"}},"usage":{"type":["object","null"]},"unanswered_calls":{"type":"array","items":{"type":"string"}}},"required":["v","run_id","seq","ts","type","state","reason","text","reasoning","usage","unanswered_calls"]};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.offset === undefined) && (missing0 = "offset"))) || ((data.bytes_dropped === undefined) && (missing0 = "bytes_dropped"))){
-validate56.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.state === undefined) && (missing0 = "state"))) || ((data.reason === undefined) && (missing0 = "reason"))) || ((data.text === undefined) && (missing0 = "text"))) || ((data.reasoning === undefined) && (missing0 = "reasoning"))) || ((data.usage === undefined) && (missing0 = "usage"))) || ((data.unanswered_calls === undefined) && (missing0 = "unanswered_calls"))){
+validate57.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -5650,11 +5863,11 @@ if(data.v !== undefined){
 let data0 = data.v;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate56.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate57.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(!(data0 === 1)){
-validate56.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema37.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate57.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema37.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5669,12 +5882,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-validate56.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate57.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate56.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate57.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -5688,13 +5901,13 @@ if(data.seq !== undefined){
 let data2 = data.seq;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate56.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate57.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate56.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate57.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -5709,13 +5922,13 @@ if(data.ts !== undefined){
 let data3 = data.ts;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate56.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate57.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate56.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate57.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -5730,11 +5943,256 @@ if(data.type !== undefined){
 let data4 = data.type;
 const _errs9 = errors;
 if(typeof data4 !== "string"){
-validate56.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate57.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "run_ended")){
+validate57.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema37.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+let data5 = data.state;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate57.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((data5 === "done") || (data5 === "limitExceeded")) || (data5 === "failed")) || (data5 === "cancelled"))){
+validate57.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema37.properties.state.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reason !== undefined){
+const _errs13 = errors;
+if(typeof data.reason !== "string"){
+validate57.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+const _errs15 = errors;
+if(typeof data.text !== "string"){
+validate57.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reasoning !== undefined){
+let data8 = data.reasoning;
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data8)){
+var valid1 = true;
+const len0 = data8.length;
+for(let i0=0; i0<len0; i0++){
+let data9 = data8[i0];
+const _errs19 = errors;
+if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
+validate57.errors = [{instancePath:instancePath+"/reasoning/" + i0,schemaPath:"#/properties/reasoning/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid1 = _errs19 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+let data10 = data.usage;
+const _errs21 = errors;
+if((!(data10 && typeof data10 == "object" && !Array.isArray(data10))) && (data10 !== null)){
+validate57.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: schema37.properties.usage.type},message:"must be object,null"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.unanswered_calls !== undefined){
+let data11 = data.unanswered_calls;
+const _errs23 = errors;
+if(errors === _errs23){
+if(Array.isArray(data11)){
+var valid2 = true;
+const len1 = data11.length;
+for(let i1=0; i1<len1; i1++){
+const _errs25 = errors;
+if(typeof data11[i1] !== "string"){
+validate57.errors = [{instancePath:instancePath+"/unanswered_calls/" + i1,schemaPath:"#/properties/unanswered_calls/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs25 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/unanswered_calls",schemaPath:"#/properties/unanswered_calls/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+
+const schema38 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["log_repaired"]},"offset":{"type":"integer"},"bytes_dropped":{"type":"integer"}},"required":["v","run_id","seq","ts","type","offset","bytes_dropped"]};
+
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.offset === undefined) && (missing0 = "offset"))) || ((data.bytes_dropped === undefined) && (missing0 = "bytes_dropped"))){
+validate58.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate58.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate58.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema38.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate58.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate58.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate58.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate58.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate58.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate58.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate58.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(data4 === "log_repaired")){
-validate56.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema37.properties.type.enum},message:"must be equal to one of the allowed values"}];
+validate58.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema38.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -5747,7 +6205,7 @@ if(data.offset !== undefined){
 let data5 = data.offset;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate56.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate58.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -5760,7 +6218,7 @@ if(data.bytes_dropped !== undefined){
 let data6 = data.bytes_dropped;
 const _errs13 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate56.errors = [{instancePath:instancePath+"/bytes_dropped",schemaPath:"#/properties/bytes_dropped/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate58.errors = [{instancePath:instancePath+"/bytes_dropped",schemaPath:"#/properties/bytes_dropped/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -5777,11 +6235,11 @@ var valid0 = true;
 }
 }
 else {
-validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate56.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
@@ -5804,7 +6262,7 @@ if(typeof data0 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((((((((((((((((((((((((((data0 === "run_started") || (data0 === "run_resumed")) || (data0 === "state_entered")) || (data0 === "request_sent")) || (data0 === "response_headers")) || (data0 === "response_first_byte")) || (data0 === "provider_event")) || (data0 === "output_text_delta")) || (data0 === "refusal_delta")) || (data0 === "reasoning_delta")) || (data0 === "response_settled")) || (data0 === "retry_scheduled")) || (data0 === "continuity_switched")) || (data0 === "provider_switched")) || (data0 === "history_compacted")) || (data0 === "batch_planned")) || (data0 === "limit_reached")) || (data0 === "cursor_updated")) || (data0 === "warning")) || (data0 === "command_received")) || (data0 === "approval_requested")) || (data0 === "tool_started")) || (data0 === "tool_stdout")) || (data0 === "tool_stderr")) || (data0 === "tool_ended")) || (data0 === "tool_failed")) || (data0 === "run_ended")) || (data0 === "log_repaired"))){
+if(!(((((((((((((((((((((((((((((data0 === "run_started") || (data0 === "run_resumed")) || (data0 === "state_entered")) || (data0 === "request_sent")) || (data0 === "response_headers")) || (data0 === "response_first_byte")) || (data0 === "provider_event")) || (data0 === "output_text_delta")) || (data0 === "refusal_delta")) || (data0 === "reasoning_delta")) || (data0 === "response_settled")) || (data0 === "effect_settled")) || (data0 === "retry_scheduled")) || (data0 === "continuity_switched")) || (data0 === "provider_switched")) || (data0 === "history_compacted")) || (data0 === "batch_planned")) || (data0 === "limit_reached")) || (data0 === "cursor_updated")) || (data0 === "warning")) || (data0 === "command_received")) || (data0 === "approval_requested")) || (data0 === "tool_started")) || (data0 === "tool_stdout")) || (data0 === "tool_stderr")) || (data0 === "tool_ended")) || (data0 === "tool_failed")) || (data0 === "run_ended")) || (data0 === "log_repaired"))){
 validate22.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema7.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -5882,105 +6340,111 @@ vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.error
 errors = vErrors.length;
 }
 }
-else if(tag0 === "retry_scheduled"){
+else if(tag0 === "effect_settled"){
 if(!(validate38(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "continuity_switched"){
-if(!(validate39(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
-errors = vErrors.length;
-}
-}
-else if(tag0 === "provider_switched"){
+else if(tag0 === "retry_scheduled"){
 if(!(validate40(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "history_compacted"){
+else if(tag0 === "continuity_switched"){
 if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "batch_planned"){
+else if(tag0 === "provider_switched"){
 if(!(validate42(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "limit_reached"){
+else if(tag0 === "history_compacted"){
 if(!(validate43(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "cursor_updated"){
+else if(tag0 === "batch_planned"){
 if(!(validate44(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "warning"){
+else if(tag0 === "limit_reached"){
 if(!(validate45(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "command_received"){
+else if(tag0 === "cursor_updated"){
 if(!(validate46(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "approval_requested"){
+else if(tag0 === "warning"){
 if(!(validate47(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "tool_started"){
+else if(tag0 === "command_received"){
 if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "tool_stdout"){
+else if(tag0 === "approval_requested"){
 if(!(validate49(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "tool_stderr"){
+else if(tag0 === "tool_started"){
 if(!(validate50(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "tool_ended"){
+else if(tag0 === "tool_stdout"){
 if(!(validate51(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "tool_failed"){
+else if(tag0 === "tool_stderr"){
+if(!(validate52(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "tool_ended"){
 if(!(validate53(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "run_ended"){
+else if(tag0 === "tool_failed"){
 if(!(validate55(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
 errors = vErrors.length;
 }
 }
+else if(tag0 === "run_ended"){
+if(!(validate57(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+errors = vErrors.length;
+}
+}
 else if(tag0 === "log_repaired"){
-if(!(validate56(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+if(!(validate58(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
 errors = vErrors.length;
 }
 }
