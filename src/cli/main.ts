@@ -2,12 +2,9 @@
 // The command line: argv in, text and an exit code out. What the verbs do lives in the rooms they call.
 import { createRequire } from 'node:module'
 
-import { Command, CommanderError } from 'commander'
-
-import { LoopchartError } from '../errors.ts'
-import { escapeUnsafe } from '../frames/format-frame.ts'
-import { decode } from './decode.ts'
 import { ExitCode } from './exit-code.ts'
+import { createProgram } from './program.ts'
+import { report } from './report.ts'
 
 const { version }: { version: string } = createRequire(import.meta.url)('loopchart/package.json')
 
@@ -17,61 +14,18 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`loopchart: cannot write the output: ${error.message} [output_unwritable]\n`)
   process.exit(ExitCode.internal)
 })
+// Nobody is left to be told.
+process.stderr.on('error', () => undefined)
 
-const program = new Command('loopchart')
-  .description('The Open Responses agent loop as a statechart.')
-  .version(version)
-  .exitOverride()
-  .configureOutput({ outputError: () => undefined })
-
-program
-  .command('decode')
-  .summary('show what a recorded provider response holds')
-  .description(
-    'Decodes a recorded provider response, an SSE stream or a JSON body, and shows its frames and calls.',
-  )
-  .argument('[file]', 'the recording; standard input when it is left out or -')
-  .option('--json', 'print every frame as one line of JSON')
-  .option('--strict', 'validate against the specification instead of what providers are known to send')
-  .exitOverride()
-  .configureOutput({ outputError: () => undefined })
-  .action(async (file: string | undefined, options: { json?: true; strict?: true }) => {
-    process.exitCode = await decode({
-      file: file ?? '-',
-      isJson: options.json === true,
-      isStrict: options.strict === true,
-      output: process.stdout,
-    })
-  })
+// From `npm start` there is no loopchart on the path.
+const command = process.env['npm_lifecycle_event'] === undefined ? 'loopchart' : 'npx loopchart'
+const program = createProgram(version, command, (exitCode) => {
+  process.exitCode = exitCode
+})
 
 try {
   if (process.argv.length <= 2) program.outputHelp()
   else await program.parseAsync()
 } catch (error) {
   process.exitCode = report(error)
-}
-
-/** One line on stderr: what happened, the code, what to do. */
-function report(error: unknown): number {
-  if (error instanceof CommanderError) {
-    // Help and version arrive here too, already printed.
-    if (error.exitCode === 0) return ExitCode.ok
-    const message =
-      error.code === 'commander.help' ? 'there is no such verb' : error.message.replace(/^error: /u, '')
-    process.stderr.write(`loopchart: ${oneLine(message)} [usage]; see loopchart --help\n`)
-    return ExitCode.usage
-  }
-  if (error instanceof LoopchartError) {
-    process.stderr.write(`loopchart: ${oneLine(error.message)} [${error.code}]\n`)
-    return error.code === 'usage' || error.code === 'file_unreadable' ? ExitCode.usage : ExitCode.failed
-  }
-  process.stderr.write(`loopchart: internal error, please report it: ${String(error)}\n`)
-  return ExitCode.internal
-}
-
-/** Messages quote what somebody typed, a file's name for one: no line end and nothing that a terminal obeys. */
-function oneLine(message: string): string {
-  return escapeUnsafe(JSON.stringify(message.trim().replaceAll(/\n/gu, ' ')))
-    .slice(1, -1)
-    .replaceAll(String.raw`\"`, '"')
 }

@@ -2,10 +2,11 @@ import type { CommandAnswer, LoopCommand } from '../../machines/loop.types.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import type { Clock } from '../clock.ts'
 import { FrameLog } from './frame-log.ts'
-import type { Decision, EffectRun, Journal } from './journal.ts'
+import type { Decision, EffectRun } from './journal.ts'
+import type { RunJournal } from './run-store.ts'
 
 /** A journal that lives as long as the process: the order of a run's decisions without a store. */
-export class MemoryJournal implements Journal {
+export class MemoryJournal implements RunJournal {
   readonly log = new FrameLog()
   readonly #clock: Clock
   readonly #registered = new Map<string, EffectRun>()

@@ -1,0 +1,64 @@
+import { LoopchartError } from '../errors.ts'
+import type { Model } from '../loop/model.ts'
+import { openResponses } from '../provider/open-responses.ts'
+import { parseJson } from '../protocol/json.ts'
+import { parseScript } from '../provider/scripted/parse-script.ts'
+import { startScriptedProvider } from '../provider/scripted/start-scripted-provider.ts'
+import type { Script } from '../provider/scripted/script.ts'
+import { demoScript } from './demo-script.ts'
+import { readNamedFile } from './read-named-file.ts'
+import type { Settings } from './settings.ts'
+
+/** A model to run with, and what must be closed when it is not needed any more. */
+export interface ChosenModel {
+  readonly model: Model
+  readonly close: () => Promise<void>
+}
+
+const NO_PROVIDER =
+  'there is no provider: set OPENAI_API_KEY, or give --base-url of an Open Responses endpoint; ' +
+  'to try it without one, add --provider scripted'
+
+/** The model that settings name. Throws `provider_missing` when they name none. */
+export function chooseModel({ config, apiKey, apiKeySource }: Settings): ChosenModel {
+  const { base_url: baseUrl, model, stream } = config
+  if (baseUrl === undefined && apiKey === null) {
+    const why = apiKeySource === null ? '' : ` (${apiKeySource})`
+    throw new LoopchartError('provider_missing', NO_PROVIDER + why)
+  }
+  if (model === undefined) {
+    throw new LoopchartError(
+      'provider_missing',
+      'no model is named: give --model or set LOOPCHART_MODEL; loopchart models lists what there is',
+    )
+  }
+  return {
+    // An empty key: none is sent, also not one that the environment has for somebody else.
+    model: openResponses({ model, baseUrl, apiKey: apiKey ?? '', stream }),
+    close: () => Promise.resolve(),
+  }
+}
+
+/** The provider in this process, over HTTP like any other, with a script of its own or that of a file. */
+export async function chooseScripted(
+  scriptFile: string | undefined,
+  settings: Settings,
+): Promise<ChosenModel> {
+  const script = scriptFile === undefined ? demoScript : await readScript(scriptFile)
+  const provider = await startScriptedProvider(script)
+  const { model = 'scripted-1', stream } = settings.config
+  return {
+    model: openResponses({ model, baseUrl: provider.url, apiKey: '', stream }),
+    close: () => provider.close(),
+  }
+}
+
+const SCRIPT_BYTES_MAX = 16 * 1024 * 1024
+
+/** Reads the script of a file. Throws `file_unreadable` or `script_invalid`. */
+export async function readScript(path: string): Promise<Script> {
+  const bytes = await readNamedFile(path, SCRIPT_BYTES_MAX, 'a script')
+  const value = parseJson(bytes.toString('utf8'))
+  if (value === undefined) throw new LoopchartError('script_invalid', `${path} is not JSON`)
+  return parseScript(value)
+}

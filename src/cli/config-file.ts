@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+import type * as zod from 'zod'
+
+import { LoopchartError } from '../errors.ts'
+import { describeIssue } from '../loop/describe-issue.ts'
+import { parseJson } from '../protocol/json.ts'
+import { z } from './load-zod.ts'
+
+const count = z.int().min(1)
+
+/** Everything that can be set. A file has it in this form; what flags and the environment say is put into it. */
+export const configShape = z
+  .strictObject({
+    $schema: z.string(),
+    base_url: z.url({ protocol: /^https?$/u, error: 'must be an http or https address' }),
+    model: z.string().min(1),
+    api_key_file: z.string().min(1).describe('A file that holds the key; the key itself has no place here.'),
+    limits: z.strictObject({ turns: count, tool_calls: z.int().min(0), tokens: count, ms: count }).partial(),
+    continuity: z.enum(['previous_response_id', 'stateless', 'auto']),
+    stream: z.boolean(),
+    approve: z.enum(['ask', 'all', 'none']),
+    retries: z.int().min(0).max(20).describe('How often one request may be sent again.'),
+    max_output_tokens: z.int().min(16),
+    reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']),
+    reasoning_summary: z.enum(['concise', 'detailed', 'auto']),
+    verbosity: z.enum(['low', 'medium', 'high']),
+    store: z.boolean(),
+    encrypted_reasoning: z.boolean(),
+    log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug', 'trace']),
+    log_file: z.string().min(1),
+  })
+  .partial()
+  .meta({
+    title: 'loopchart config',
+    description: 'What loopchart takes when no flag and no variable says otherwise.',
+  })
+
+export type Config = Readonly<zod.output<typeof configShape>>
+
+/** Where the file of this user is, or would be. */
+export function configPath(env: Readonly<NodeJS.ProcessEnv>): string {
+  const home = env['XDG_CONFIG_HOME']
+  // An XDG path that is not absolute is to be ignored, says that specification.
+  const base = home?.startsWith('/') === true ? home : join(homedir(), '.config')
+  return join(base, 'loopchart', 'config.json')
+}
+
+/** Reads the file; nothing when there is none. Throws `config_invalid`, naming file and field. */
+export async function readConfigFile(path: string): Promise<Config> {
+  const text = await readIfThere(path)
+  if (text === null) return {}
+  const parsed = configShape.safeParse(parseJson(text))
+  if (parsed.success) return parsed.data
+  const complaint = parseJson(text) === undefined ? 'it is not JSON' : describeIssue(parsed.error)
+  throw new LoopchartError('config_invalid', `${path}: ${complaint}; correct the file`)
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR'))
+      return null
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new LoopchartError('file_unreadable', `cannot read ${path}: ${reason}`, { cause })
+  }
+}

@@ -1,0 +1,20 @@
+import type { Frame } from '../frames/generated/frame.ts'
+import { formatFrame } from '../frames/format-frame.ts'
+import type { RunView } from './run-view.ts'
+
+/** A run for programs: every frame as one line of JSON, and nothing else. */
+export class JsonView implements RunView {
+  readonly #output: NodeJS.WritableStream
+
+  constructor(output: NodeJS.WritableStream) {
+    this.#output = output
+  }
+
+  frame(frame: Frame): void {
+    this.#output.write(`${formatFrame(frame)}\n`)
+  }
+
+  close(): void {
+    // Nothing was changed that must be put back.
+  }
+}

@@ -1,0 +1,188 @@
+import type { Frame, RunEndedFrame, ToolEndedFrame, ToolFailedFrame } from '../frames/generated/frame.ts'
+import type { AnyItem } from '../protocol/items.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import { outputText } from '../protocol/output-text.ts'
+import { columnAfter } from './cursor-column.ts'
+import { countOf, durationOf, RunFigures } from './run-figures.ts'
+import type { RunView } from './run-view.ts'
+import { oneLine, safeText, shorten } from './safe-text.ts'
+import { StatusLine } from './status-line.ts'
+import type { Style, Terminal } from './terminal.ts'
+
+const ARGUMENTS_MAX = 80
+const CAUSE_MAX = 200
+
+export interface LiveViewOptions {
+  /** Takes what the model says. */
+  readonly answer: Terminal
+  /** Takes everything else; may be the same. */
+  readonly progress: Terminal
+}
+
+/** A run for people: text as it comes, a line for each call and each turn, a summary, on a terminal a status line. */
+export class LiveView implements RunView {
+  readonly #answer: Terminal
+  readonly #progress: Terminal
+  readonly #figures = new RunFigures()
+  readonly #names = new Map<string, { readonly name: string; readonly shown: string }>()
+  readonly #status: StatusLine | null
+  #path: string[] = []
+  #pathTurn = 0
+  #column = 0
+  #hasText = false
+
+  constructor({ answer, progress }: LiveViewOptions) {
+    this.#answer = answer
+    this.#progress = progress
+    this.#status = progress.isLive
+      ? new StatusLine(progress, () => (this.#isAtMargin() ? null : this.#statusText()))
+      : null
+  }
+
+  frame(frame: Frame): void {
+    this.#figures.take(frame)
+    this.#show(frame)
+    this.#status?.draw()
+  }
+
+  close(): void {
+    this.#endLine()
+    this.#status?.close()
+  }
+
+  #show(frame: Frame): void {
+    switch (frame.type) {
+      case 'run_started':
+        return this.#line('dim', `model ${oneLine(frame.model)}, tools ${toolNames(frame.agent['tools'])}`)
+      case 'state_entered':
+        return this.#pathTo(frame.state, frame.turn)
+      case 'request_sent':
+        this.#hasText = false
+        return
+      case 'output_text_delta':
+      case 'refusal_delta':
+        this.#hasText = true
+        return this.#text(frame.delta)
+      case 'response_settled':
+        // A response that was not streamed has no deltas.
+        if (!this.#hasText) this.#text(outputText(frame.items.flatMap(itemOf)))
+        return this.#endLine()
+      case 'tool_started':
+        this.#names.set(frame.call_id, { name: frame.name, shown: `${frame.name} ${frame.arguments}` })
+        return
+      case 'tool_ended':
+      case 'tool_failed':
+        return this.#call(frame)
+      case 'retry_scheduled': {
+        const inMs = Number(frame.figures['retry_at']) - frame.ts
+        return this.#line('yellow', `sent again in ${durationOf(Math.max(inMs, 0))}: ${brief(frame.cause)}`)
+      }
+      case 'limit_reached': {
+        const { used, allowed } = frame.figures
+        return this.#line('yellow', `limit reached: ${frame.cause}, ${Number(used)} of ${Number(allowed)}`)
+      }
+      case 'continuity_switched':
+      case 'provider_switched':
+      case 'history_compacted':
+      case 'warning':
+        return this.#line('yellow', `${frame.type.replaceAll('_', ' ')}: ${brief(frame.cause)}`)
+      case 'approval_requested':
+        return this.#line('yellow', `needs approval: ${shorten(oneLine(frame.shown), SHOWN_MAX)}`)
+      case 'run_ended':
+        return this.#summary(frame)
+      default:
+    }
+  }
+
+  #text(text: string): void {
+    if (text === '') return
+    const shown = safeText(text)
+    this.#answer.stream.write(shown)
+    this.#column = columnAfter(this.#column, shown, this.#columns)
+  }
+
+  /** One line of the states that a turn went through, once it is over. */
+  #pathTo(state: string, turn: number): void {
+    const name = state.split('.').at(-1) ?? state
+    if (this.#path.length === 0) this.#pathTurn = turn
+    // One call after the other goes through these again and again.
+    if (!REPEATED.has(name) || !this.#path.includes(name)) this.#path.push(name)
+    if (!TURN_ENDS.has(name)) return
+    this.#line('dim', `turn ${this.#pathTurn}: ${this.#path.join(' > ')}`)
+    this.#path = []
+  }
+
+  #call(frame: ToolEndedFrame | ToolFailedFrame): void {
+    const call = this.#names.get(frame.call_id)
+    const shown = shorten(oneLine(call?.shown ?? frame.call_id), ARGUMENTS_MAX)
+    const isOk = frame.outcome === 'ok'
+    const why = frame.error === null ? '' : `: ${brief(frame.error.message)}`
+    const outcome = this.#progress.paint(isOk ? 'green' : 'red', frame.outcome)
+    this.#line(null, `  ${shown} -> ${outcome}, ${durationOf(frame.duration_ms)}${why}`)
+  }
+
+  #summary({ state, reason, usage, ts, unanswered_calls: unanswered }: RunEndedFrame): void {
+    const { turn, calls, startMs } = this.#figures
+    const total = Number(usage?.['total_tokens'] ?? 0)
+    const spent = `${countOf(total, 'token')} (${Number(usage?.['prompt_tokens'] ?? 0)} in, ${Number(usage?.['completion_tokens'] ?? 0)} out)`
+    const figures = [countOf(turn, 'turn'), countOf(calls, 'call'), spent, durationOf(ts - startMs)]
+    const ending = reason === state ? state : `${state} (${oneLine(reason)})`
+    const style = state === 'done' ? 'green' : state === 'failed' ? 'red' : 'yellow'
+    this.#line(null, `${this.#progress.paint(style, ending)}: ${figures.join(', ')}`)
+    if (unanswered.length > 0)
+      this.#line('yellow', `calls without an answer: ${oneLine(unanswered.join(', '))}`)
+  }
+
+  #line(style: Style | null, text: string): void {
+    this.#endLine()
+    const { stream, paint } = this.#progress
+    stream.write(`${style === null ? text : paint(style, text)}\n`)
+  }
+
+  #endLine(): void {
+    if (this.#column > 0) this.#answer.stream.write('\n')
+    this.#column = 0
+  }
+
+  // Not every terminal remembers, when the cursor comes back to a full row, that the next character begins another one.
+  #isAtMargin(): boolean {
+    return this.#column >= this.#columns
+  }
+
+  get #columns(): number {
+    const { columns }: { readonly columns?: number } = this.#answer.stream
+    return columns ?? Number.POSITIVE_INFINITY
+  }
+
+  #statusText(): string {
+    const { state, turn, tokens, startMs, running } = this.#figures
+    const [first] = running.values()
+    const doing = first === undefined ? '' : ` ${shorten(oneLine(first.name), 40)}`
+    const elapsedMs = startMs === 0 ? 0 : Math.max(Date.now() - startMs, 0)
+    const elapsed = elapsedMs < 60_000 ? `${(elapsedMs / 1000).toFixed(1)} s` : durationOf(elapsedMs)
+    return `[${state}${doing}] turn ${turn}, ${countOf(tokens, 'token')}, ${elapsed}`
+  }
+}
+
+const SHOWN_MAX = 2000
+const TURN_ENDS: ReadonlySet<string> = new Set([
+  'followingUp',
+  'done',
+  'limitExceeded',
+  'failed',
+  'cancelled',
+])
+const REPEATED: ReadonlySet<string> = new Set(['choosing', 'running'])
+
+function itemOf(item: JsonObject): readonly AnyItem[] {
+  const { type } = item
+  return typeof type === 'string' ? [{ ...item, type }] : []
+}
+
+function brief(text: string): string {
+  return shorten(oneLine(text), CAUSE_MAX)
+}
+
+function toolNames(tools: unknown): string {
+  return Array.isArray(tools) && tools.length > 0 ? oneLine(tools.map(String).join(', ')) : 'none'
+}

@@ -1,0 +1,41 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+import { LoopchartError } from '../errors.ts'
+import type { Agent } from '../loop/agent.ts'
+
+/**
+ * Loads an agent from a module of the user's: `FILE` for its default export, `FILE#name` for another. What the module
+ * does while it loads is its own affair. Throws `file_unreadable` or `agent_invalid`.
+ */
+export async function loadAgent(place: string): Promise<Agent> {
+  const [, file = place, name = 'default'] = /^(.+)#([\w$]+)$/u.exec(place) ?? []
+  const module = await importFile(file)
+  const found = module[name]
+  if (isAgent(found)) return found
+  const others = Object.keys(module).filter((other) => isAgent(module[other]))
+  const hint = others.length === 0 ? 'export what agent() gives' : `take ${file}#${others[0] ?? ''}`
+  const what = name === 'default' ? 'no agent as its default export' : `no agent called ${name}`
+  throw new LoopchartError('agent_invalid', `${file} has ${what}; ${hint}`)
+}
+
+async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    const module: unknown = await import(pathToFileURL(resolve(file)).href)
+    return Object(module)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const isTypeScript = /\.[cm]?ts$/u.test(file) && /Unknown file extension/u.test(reason)
+    const hint = isTypeScript ? 'Node 22.18 or newer reads TypeScript' : 'correct it, or give another file'
+    throw new LoopchartError('file_unreadable', `cannot load the agent of ${file}: ${reason}; ${hint}`, {
+      cause,
+    })
+  }
+}
+
+// By its shape: the file may have brought its own copy of this package.
+function isAgent(value: unknown): value is Agent {
+  if (typeof value !== 'object' || value === null) return false
+  const { buildRequest, settings, tools } = Object(value)
+  return typeof buildRequest === 'function' && Boolean(settings?.limits) && Array.isArray(tools?.definitions)
+}

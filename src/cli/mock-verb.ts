@@ -1,0 +1,63 @@
+import { LoopchartError } from '../errors.ts'
+import { startScriptedProvider, type ScriptedProvider } from '../provider/scripted/start-scripted-provider.ts'
+import { readScript } from './choose-model.ts'
+import { demoScript } from './demo-script.ts'
+import { ExitCode } from './exit-code.ts'
+import { countOf } from './run-figures.ts'
+import { oneLine, shorten } from './safe-text.ts'
+
+export interface MockFlags {
+  readonly script?: string
+  readonly port?: string
+}
+
+type RecordedRequest = ScriptedProvider['requests'][number]
+
+const LOOK_MS = 50
+
+/** Serves a script until somebody ends it; resolves with the exit code. */
+export async function mock({ script, port = '0' }: MockFlags): Promise<number> {
+  const portNumber = /^\d{1,5}$/u.test(port) ? Number(port) : Number.NaN
+  if (!(portNumber <= 65_535)) {
+    throw new LoopchartError('usage', `--port must be a number from 0 to 65535, it is '${port}'`)
+  }
+  const turns = script === undefined ? demoScript : await readScript(script)
+  const provider = await startScriptedProvider(turns, { port: portNumber })
+  process.stdout.write(`${provider.url}\n`)
+  const stopTelling = tellRequests(provider)
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', resolve)
+    process.once('SIGTERM', resolve)
+  })
+  stopTelling()
+  await provider.close()
+  return ExitCode.ok
+}
+
+/** One line for each request. The provider keeps a list of them: it is looked at now and then. */
+function tellRequests({ requests }: ScriptedProvider): () => void {
+  // By the last one and not by a count: of a long list the oldest are dropped.
+  let last: RecordedRequest | null = null
+  const tell = (): void => {
+    const fresh: readonly RecordedRequest[] =
+      last === null ? requests : requests.slice(requests.lastIndexOf(last) + 1)
+    for (const request of fresh) process.stdout.write(`${describe(request)}\n`)
+    last = fresh.at(-1) ?? last
+  }
+  const timer = setInterval(tell, LOOK_MS)
+  return () => {
+    clearInterval(timer)
+    tell()
+  }
+}
+
+function describe({ body }: RecordedRequest): string {
+  const { model, stream, input, previous_response_id: previous } = body
+  const items = Array.isArray(input) ? countOf(input.length, 'item') : 'a text'
+  const after = typeof previous === 'string' ? `, after ${shown(previous)}` : ''
+  return `POST /v1/responses  model ${shown(typeof model === 'string' ? model : 'not named')}, ${items}${after}, ${stream === true ? 'streamed' : 'whole'}`
+}
+
+function shown(text: string): string {
+  return shorten(oneLine(text), 80)
+}

@@ -1,0 +1,152 @@
+import { Command } from 'commander'
+
+import type { DoctorFlags } from './doctor-verb.ts'
+import type { MockFlags } from './mock-verb.ts'
+import type { RunFlags } from './run-verb.ts'
+import type { SettingFlags } from './settings.ts'
+
+/** Takes the exit code of a verb. */
+export type Finish = (exitCode: number) => void
+
+/** The command line. What a verb needs is loaded when it is called: help and version need none of it. */
+export function createProgram(version: string, command: string, finish: Finish): Command {
+  const program = new Command('loopchart')
+    .description('The Open Responses agent loop as a statechart.')
+    .version(version)
+    .helpCommand(false)
+  addRun(program, finish)
+  addDemo(program, command, finish)
+  addSmallVerbs(program, finish)
+  addDoctor(program, finish)
+  addDecode(program, finish)
+  for (const each of [program, ...program.commands]) {
+    each.exitOverride().configureOutput({ outputError: () => undefined })
+  }
+  return program
+}
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 a limit was reached, 4 failed,
+5 a call needs an approval that nobody can give, 6 let go for now, 130 cancelled.
+`
+
+function addRun(program: Command, finish: Finish): void {
+  const verb = program
+    .command('run')
+    .summary('run an agent on a prompt')
+    .description('Runs one loop: sends the prompt, runs the tools that the model calls, shows everything.')
+    .argument('[prompt]', 'what to ask; standard input when it is left out or -')
+  addProviderOptions(verb)
+  verb
+    .option('--no-stream', 'ask for whole responses instead of streams')
+    .option('--continuity <way>', 'previous_response_id, stateless or auto')
+    .option('--limit <limits>', 'such as turns=20,tool_calls=32,tokens=100000,ms=60000')
+    .option('--retries <times>', 'how often one request may be sent again')
+    .option('--approve <whom>', 'ask, all or none: who decides on calls that need approval')
+    .option('--attach <file>', 'a file to send with the prompt, up to 10 MiB; may be repeated', collect)
+    .option('--agent <file[#name]>', 'run the agent that a module of yours exports')
+    .option('--provider <name>', 'scripted: a provider in this process, with a few tools that read')
+    .option('--script <file>', 'what the scripted provider says')
+    .option(
+      '--workspace <folder>',
+      'what the tools of the scripted provider read; the current folder without it',
+    )
+    .option('--json', 'print every frame as one line of JSON, and nothing else')
+    .option('--log-level <level>', 'error, warn, info, debug or trace; nothing is logged without it')
+    .option('--log-file <file>', 'append the log to a file instead of standard error')
+    .addHelpText('after', EXIT_CODES)
+    .action(async (prompt: string | undefined, flags: RunFlags) => {
+      const { runVerb } = await import('./run-verb.ts')
+      finish(await runVerb(prompt, flags))
+    })
+}
+
+function addProviderOptions(verb: Command): void {
+  verb
+    .option('--base-url <url>', 'the endpoint up to /responses; OPENAI_BASE_URL without it')
+    .option('--model <name>', 'the model; LOOPCHART_MODEL without it')
+    .option('--api-key-file <file>', 'a file that holds the key; OPENAI_API_KEY without it')
+    .option('--env-file <file>', 'a file with NAME=value lines, read as if they were set')
+}
+
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value]
+}
+
+function addDemo(program: Command, command: string, finish: Finish): void {
+  program
+    .command('demo')
+    .summary('show a run of three turns; needs no key and no network')
+    .description(
+      'Runs a task of three turns on a temporary workspace, against a scripted provider over HTTP.',
+    )
+    .action(async () => {
+      const { demo } = await import('./demo-verb.ts')
+      finish(await demo(command))
+    })
+}
+
+function addSmallVerbs(program: Command, finish: Finish): void {
+  program
+    .command('mock')
+    .summary('serve a scripted provider')
+    .description(
+      'Serves a scripted provider on this machine, prints its base URL and a line for each request.',
+    )
+    .option('--script <file>', 'what it says; the script of the demo without it')
+    .option('--port <number>', 'any free one without it')
+    .action(async (flags: MockFlags) => {
+      const { mock } = await import('./mock-verb.ts')
+      finish(await mock(flags))
+    })
+  program
+    .command('diagram')
+    .summary('print the chart')
+    .description('Prints the chart of the loop, drawn from the machine that runs.')
+    .option('--format <format>', 'mermaid, json or ascii', 'mermaid')
+    .action(async ({ format }: { format: string }) => {
+      const { diagram } = await import('./diagram-verb.ts')
+      process.stdout.write(diagram(format))
+    })
+  const models = program
+    .command('models')
+    .summary('list the models of a provider')
+    .description('Lists what the provider offers.')
+  addProviderOptions(models)
+  models.option('--json', 'print them as JSON').action(async (flags: SettingFlags & { json?: true }) => {
+    const { models: list } = await import('./models-verb.ts')
+    process.stdout.write(await list(flags))
+  })
+}
+
+function addDoctor(program: Command, finish: Finish): void {
+  const verb = program
+    .command('doctor')
+    .summary('show the configuration, and how a provider departs from the specification')
+    .description(
+      'Shows what is set and by what. With --base-url and --model it also sends a few short requests\n' +
+        'and tells how the provider departs from the Open Responses specification.',
+    )
+  addProviderOptions(verb)
+  verb.option('--json', 'print it as JSON').action(async (flags: DoctorFlags) => {
+    const { doctor } = await import('./doctor-verb.ts')
+    finish(await doctor(flags))
+  })
+}
+
+function addDecode(program: Command, finish: Finish): void {
+  program
+    .command('decode')
+    .summary('show what a recorded provider response holds')
+    .description(
+      'Decodes a recorded provider response, an SSE stream or a JSON body, and shows its frames and calls.',
+    )
+    .argument('[file]', 'the recording; standard input when it is left out or -')
+    .option('--json', 'print every frame as one line of JSON')
+    .option('--strict', 'validate against the specification instead of what providers are known to send')
+    .action(async (file: string | undefined, options: { json?: true; strict?: true }) => {
+      const { decode } = await import('./decode.ts')
+      const [isJson, isStrict] = [options.json === true, options.strict === true]
+      finish(await decode({ file: file ?? '-', isJson, isStrict, output: process.stdout }))
+    })
+}

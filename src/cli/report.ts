@@ -1,0 +1,35 @@
+import { CommanderError } from 'commander'
+
+import { LoopchartError, type ErrorCode } from '../errors.ts'
+import { ExitCode } from './exit-code.ts'
+import { oneLine } from './safe-text.ts'
+
+/** One line on stderr: what happened, the code, what to do. Gives the exit code. */
+export function report(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Help and version arrive here too, already printed.
+    if (error.exitCode === 0) return ExitCode.ok
+    const message =
+      error.code === 'commander.help' ? 'there is no such verb' : error.message.replace(/^error: /u, '')
+    process.stderr.write(`loopchart: ${oneLine(message)} [usage]; see loopchart --help\n`)
+    return ExitCode.usage
+  }
+  if (error instanceof LoopchartError) {
+    process.stderr.write(`loopchart: ${oneLine(error.message)} [${error.code}]\n`)
+    return USAGE_CODES.has(error.code) ? ExitCode.usage : ExitCode.failed
+  }
+  process.stderr.write(`loopchart: internal error, please report it: ${oneLine(String(error))}\n`)
+  return ExitCode.internal
+}
+
+// What was typed or configured was wrong: nothing has been sent.
+const USAGE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'usage',
+  'file_unreadable',
+  'config_invalid',
+  'provider_missing',
+  'provider_invalid',
+  'script_invalid',
+  'agent_invalid',
+  'tool_invalid',
+])

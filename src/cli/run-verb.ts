@@ -1,0 +1,178 @@
+import { agent } from '../agent.ts'
+import { LoopchartError } from '../errors.ts'
+import type { Agent } from '../loop/agent.ts'
+import type { InputPart } from '../loop/run-input.ts'
+import { readAttachments } from './attachments.ts'
+import { chooseModel, chooseScripted, type ChosenModel } from './choose-model.ts'
+import type { Config } from './config-file.ts'
+import { JsonView } from './json-view.ts'
+import { LiveView } from './live-view.ts'
+import { loadAgent } from './load-agent.ts'
+import { openLog } from './log.ts'
+import { readPrompt } from './read-prompt.ts'
+import { Redactor } from './redactor.ts'
+import { runSession } from './run-session.ts'
+import type { RunView } from './run-view.ts'
+import { listSecrets } from './secrets.ts'
+import { loadSettings, type SettingFlags, type Settings } from './settings.ts'
+import { terminalOn } from './terminal.ts'
+import { workspaceTools } from './workspace-tools.ts'
+
+export interface RunFlags extends SettingFlags {
+  readonly workspace?: string
+  readonly agent?: string
+  readonly provider?: string
+  readonly script?: string
+  readonly attach?: readonly string[]
+  readonly json?: true
+}
+
+/** Runs one loop for `loopchart run`; resolves with the exit code. */
+export async function runVerb(prompt: string | undefined, flags: RunFlags): Promise<number> {
+  checkFlags(flags)
+  const settings = await loadSettings(flags, process.env)
+  const { config } = settings
+  const text = await readPrompt(prompt)
+  const attached = await readAttachments(flags.attach ?? [])
+  const first: InputPart = { type: 'input_text', text }
+  const redactor = new Redactor(listSecrets(settings))
+  const { agent: runnable, close } = await chooseAgent(flags, settings)
+  try {
+    const log = await openLog({ level: config.log_level ?? 'silent', file: config.log_file, redactor })
+    try {
+      return await runSession({
+        agent: runnable,
+        input: attached.length === 0 ? text : [first, ...attached],
+        view: flags.json === true ? new JsonView(process.stdout) : liveView(settings.env),
+        log,
+        redactor,
+        approve: config.approve ?? 'ask',
+      })
+    } finally {
+      log?.close()
+    }
+  } finally {
+    await close()
+  }
+}
+
+/** On a terminal everything goes there; otherwise the answer goes to stdout and the rest to stderr. */
+function liveView(env: Readonly<NodeJS.ProcessEnv>): RunView {
+  const answer = terminalOn(process.stdout, env)
+  return new LiveView({ answer, progress: process.stdout.isTTY ? answer : terminalOn(process.stderr, env) })
+}
+
+function checkFlags({ provider, script, agent: file, ...flags }: RunFlags): void {
+  if (provider !== undefined && provider !== 'scripted') {
+    throw new LoopchartError('usage', '--provider must be scripted; for any other give its --base-url')
+  }
+  if (script !== undefined && provider === undefined) {
+    throw new LoopchartError('usage', '--script needs --provider scripted')
+  }
+  if (provider !== undefined && flags.baseUrl !== undefined) {
+    throw new LoopchartError('usage', '--provider scripted and --base-url contradict each other; give one')
+  }
+  if (file === undefined) return
+  const { baseUrl, model, continuity, stream, retries, workspace } = flags
+  const given = {
+    '--provider': provider,
+    '--base-url': baseUrl,
+    '--model': model,
+    '--continuity': continuity,
+  }
+  const more = {
+    '--no-stream': stream === false ? true : undefined,
+    '--retries': retries,
+    '--workspace': workspace,
+  }
+  const [first] = Object.entries({ ...given, ...more }).find(([, value]) => value !== undefined) ?? []
+  if (first !== undefined) {
+    throw new LoopchartError(
+      'usage',
+      `${first} has no effect with --agent: the agent's file says that; leave it out`,
+    )
+  }
+}
+
+interface Runnable {
+  readonly agent: Agent
+  readonly close: () => Promise<void>
+}
+
+async function chooseAgent(flags: RunFlags, settings: Settings): Promise<Runnable> {
+  const { config } = settings
+  if (flags.agent !== undefined) {
+    // The module looks for its key where it always does.
+    for (const [name, value] of Object.entries(settings.env)) process.env[name] ??= value
+    const loaded = await loadAgent(flags.agent)
+    return { agent: withLimits(loaded, config.limits), close: () => Promise.resolve() }
+  }
+  const isScripted = flags.provider === 'scripted'
+  const tools = await workspaceTools(flags.workspace ?? '.')
+  const chosen = isScripted ? await chooseScripted(flags.script, settings) : chooseModel(settings)
+  try {
+    return { agent: agentOf(chosen, config, isScripted ? tools : []), close: chosen.close }
+  } catch (error) {
+    await chosen.close()
+    throw error
+  }
+}
+
+function agentOf(
+  { model }: ChosenModel,
+  config: Config,
+  tools: Awaited<ReturnType<typeof workspaceTools>>,
+): Agent {
+  const { limits = {}, retries, reasoning_effort: effort, reasoning_summary: summary } = config
+  const {
+    max_output_tokens: maxOutputTokens,
+    verbosity,
+    store,
+    encrypted_reasoning: encryptedReasoning,
+  } = config
+  return agent({
+    model,
+    tools,
+    limits: {
+      ...named('turns', limits.turns),
+      ...named('toolCalls', limits.tool_calls),
+      ...named('tokens', limits.tokens),
+      ...named('ms', limits.ms),
+    },
+    ...named('continuity', config.continuity),
+    ...(retries === undefined ? {} : { retry: { times: retries } }),
+    request: {
+      maxOutputTokens,
+      verbosity,
+      store,
+      encryptedReasoning,
+      ...(effort === undefined && summary === undefined ? {} : { reasoning: { effort, summary } }),
+    },
+  })
+}
+
+/** The field, unless nothing is known of it. */
+function named<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { readonly [Key in Name]?: Value } {
+  const holder: { [Key in Name]?: Value } = {}
+  if (value !== undefined) holder[name] = value
+  return holder
+}
+
+/** The limits of the command line over those of the agent. */
+function withLimits(loaded: Agent, limits: Config['limits'] = {}): Agent {
+  const { turns, tool_calls: toolCalls, tokens, ms } = limits
+  const merged = {
+    ...loaded.settings.limits,
+    ...named('turns', turns),
+    ...named('toolCalls', toolCalls),
+    ...named('tokens', tokens),
+  }
+  return {
+    ...loaded,
+    wallTimeMs: ms ?? loaded.wallTimeMs,
+    settings: { ...loaded.settings, limits: merged },
+  }
+}

@@ -1,0 +1,8 @@
+import type { Frame } from '../frames/generated/frame.ts'
+
+/** Shows a run while it goes on. Frames have been through a redactor. */
+export interface RunView {
+  frame(frame: Frame): void
+  /** Nothing more comes: puts the terminal back as it was. */
+  close(): void
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '../clock.ts'
+import type { Frame } from '../frames/generated/frame.ts'
+import type { FrameLog } from './frame-log.ts'
+import type { Journal } from './journal.ts'
+
+/** A journal with the log that readers follow. */
+export interface RunJournal extends Journal {
+  readonly log: FrameLog
+}
+
+/** A run that was taken up: this process owns it until its journal is closed. */
+export interface TakenRun {
+  readonly journal: RunJournal
+  /** What its log has, from the first frame on; `journal.log` has them too. */
+  readonly frames: readonly Frame[]
+}
+
+/** What a list of runs says of each. */
+export interface StoredRun {
+  readonly runId: string
+  /** Milliseconds of the wall clock. */
+  readonly startedAt: number
+  readonly updatedAt: number
+  /** The latest state as a dotted path. */
+  readonly state: string
+  readonly status: 'ended' | 'open'
+  readonly turn: number
+  readonly model: string
+  readonly frames: number
+  /** Who drives it at the moment; null: nobody. */
+  readonly owner: { readonly pid: number; readonly host: string; readonly since: number } | null
+}
+
+/** Where runs are kept. One process owns a run at a time; any may read it. */
+export interface RunStore {
+  /** Begins the log of a new run. Throws `run_exists`; what cannot be written to throws `store_unusable`. */
+  create(runId: string, clock: Clock): RunJournal
+  /** Takes a run up. Throws `run_unknown`, `run_locked` with who owns it, `log_corrupt`. */
+  take(runId: string, clock: Clock): TakenRun
+  /** Reads a log without owning the run. Throws `run_unknown`, `log_corrupt`. */
+  read(runId: string): Iterable<Frame>
+  list(): readonly StoredRun[]
+  close(): void
+}

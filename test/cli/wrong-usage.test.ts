@@ -1,0 +1,102 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+
+import { createProgram } from '../../src/cli/program.ts'
+
+beforeEach(() => {
+  vi.stubEnv('XDG_CONFIG_HOME', '/nowhere')
+  for (const name of ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'LOOPCHART_MODEL']) vi.stubEnv(name, '')
+  return () => vi.unstubAllEnvs()
+})
+
+const SCRIPTED = ['--provider', 'scripted'] as const
+const AWAY = ['--base-url', 'http://127.0.0.1:9/v1'] as const
+
+test.for([
+  ['run without a provider', ['run', 'hi'], 'provider_missing', /there is no provider.*--provider scripted/u],
+  ['run without a model', ['run', 'hi', ...AWAY], 'provider_missing', /no model is named.*--model/u],
+  ['run without a word', ['run', '  ', ...SCRIPTED], 'usage', /the prompt is empty/u],
+  ['another provider', ['run', 'hi', '--provider', 'openai'], 'usage', /must be scripted.*--base-url/u],
+  ['two providers', ['run', 'hi', ...SCRIPTED, ...AWAY], 'usage', /contradict each other/u],
+  ['a script for nobody', ['run', 'hi', '--script', 'x.json'], 'usage', /needs --provider scripted/u],
+  [
+    'a script that is not there',
+    ['run', 'hi', ...SCRIPTED, '--script', 'x'],
+    'file_unreadable',
+    /cannot read x: /u,
+  ],
+  [
+    'a script that is none',
+    ['run', 'hi', ...SCRIPTED, '--script', 'package.json'],
+    'script_invalid',
+    /not valid/u,
+  ],
+  [
+    'a script that is no JSON',
+    ['run', 'hi', ...SCRIPTED, '--script', 'README.md'],
+    'script_invalid',
+    /not JSON/u,
+  ],
+  [
+    'a workspace that is not there',
+    ['run', 'hi', ...SCRIPTED, '--workspace', 'no/such'],
+    'usage',
+    /no folder no\/such/u,
+  ],
+  [
+    'an attachment that is not there',
+    ['run', 'hi', ...SCRIPTED, '--attach', 'no'],
+    'file_unreadable',
+    /read no: /u,
+  ],
+  [
+    'a folder as attachment',
+    ['run', 'hi', ...SCRIPTED, '--attach', 'src'],
+    'file_unreadable',
+    /cannot read src/u,
+  ],
+  [
+    'an attachment without an end',
+    ['run', 'hi', ...SCRIPTED, '--attach', '/dev/zero'],
+    'file_unreadable',
+    /10485760/u,
+  ],
+  [
+    'a wrong log level',
+    ['run', 'hi', ...SCRIPTED, '--log-level', 'loud'],
+    'usage',
+    /--log-level: log_level must be/u,
+  ],
+  [
+    'an agent that is not there',
+    ['run', 'hi', '--agent', 'no.ts'],
+    'file_unreadable',
+    /the agent of no\.ts/u,
+  ],
+  [
+    'a module without an agent',
+    ['run', 'hi', '--agent', 'src/errors.ts'],
+    'agent_invalid',
+    /no agent as its default/u,
+  ],
+  [
+    'a flag beside --agent',
+    ['run', 'hi', '--agent', 'a.ts', '--model', 'x'],
+    'usage',
+    /--model has no effect/u,
+  ],
+  [
+    'a switch beside --agent',
+    ['run', 'hi', '--agent', 'a.ts', '--no-stream'],
+    'usage',
+    /--no-stream has no effect/u,
+  ],
+  ['an env file that is not there', ['models', '--env-file', 'no'], 'file_unreadable', /cannot read no: /u],
+  ['models of nobody', ['models'], 'provider_missing', /no provider to ask/u],
+  ['a probe without a model', ['doctor', ...AWAY], 'provider_missing', /give --model too/u],
+  ['an unknown format', ['diagram', '--format', 'svg'], 'usage', /must be mermaid, json or ascii/u],
+  ['a port that is none', ['mock', '--port', '99999'], 'usage', /from 0 to 65535/u],
+] as const)('%s is refused with a code and what to do', async ([, args, code, message]) => {
+  const program = createProgram('0', 'loopchart', () => undefined)
+  const parsing = program.parseAsync([...args], { from: 'user' })
+  await expect(parsing).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
+})

@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test, vi } from 'vitest'
+
+import { startScriptedProvider } from '../../src/provider/scripted/start-scripted-provider.ts'
+import { cli, makeFolder, ROOT, saying, scriptFile, startCli } from '../cli/run-cli.ts'
+
+// Each test starts processes, and the machine may have other things to do.
+vi.setConfig({ testTimeout: 60_000 })
+
+test('help lists every verb that there is, and the help of a verb its flags', async () => {
+  const { code, out, err } = await cli(['--help'])
+  expect([code, err]).toEqual([0, ''])
+  const verbs = [...out.matchAll(/^ {2}([a-z]+) .*$/gmu)].map(([, verb]) => verb)
+  expect(verbs).toEqual(['run', 'demo', 'mock', 'diagram', 'models', 'doctor', 'decode'])
+  const run = await cli(['run', '--help'])
+  expect([run.code, run.err]).toEqual([0, ''])
+  expect(run.out).toContain('--approve')
+  expect(run.out).not.toMatch(/--store|--resume|--tools/u)
+})
+
+test('demo shows a run of three turns and three commands to try, without a terminal too', async () => {
+  const { code, out, err } = await cli(['demo'])
+  expect([code, err]).toEqual([0, ''])
+  expect(out.match(/^turn \d: /gmu)).toEqual(['turn 1: ', 'turn 2: ', 'turn 3: '])
+  expect(out).toContain('done (completed): 3 turns, 3 calls')
+  expect(out.match(/^ {2}loopchart /gmu)).toHaveLength(3)
+})
+
+test('mock serves a script, prints its address and one line a request, and ends on SIGINT', async () => {
+  const running = startCli(['mock', '--script', scriptFile(saying('From the mock.'))])
+  const url = (await running.until('out', /\n/u)).trim()
+  const { out } = await cli(['run', 'hi', '--base-url', url, '--model', 'any'])
+  expect(out).toBe('From the mock.\n')
+  await running.until('out', /POST .*\n/u)
+  running.child.kill('SIGINT')
+  const mock = await running.done
+  expect([mock.code, mock.err]).toEqual([0, ''])
+  expect(mock.out).toBe(`${url}\nPOST /v1/responses  model any, 1 item, streamed\n`)
+})
+
+test('diagram prints the chart that the docs show, as JSON, and as a tree', async () => {
+  const mermaid = await cli(['diagram'])
+  expect(mermaid.out).toBe(readFileSync(join(ROOT, 'docs/loop.mmd'), 'utf8'))
+  const json = await cli(['diagram', '--format', 'json'])
+  expect(JSON.parse(json.out)).toMatchObject({ key: 'loop', states: expect.any(Array) })
+  const { out } = await cli(['diagram', '--format', 'ascii'])
+  expect(out).toContain(
+    '|   |-- requesting (initial)\n|   |   |       stream.opened -> working.responding.streaming\n',
+  )
+  expect(out).toContain('`-- cancelled (final)\n')
+})
+
+test('models lists what the provider offers', async () => {
+  const provider = await startScriptedProvider({ v: 1, turns: [] })
+  const { code, out } = await cli(['models', '--base-url', provider.url])
+  const json = await cli(['models', '--base-url', provider.url, '--json'])
+  await provider.close()
+  expect([code, out]).toEqual([0, 'scripted-1  (loopchart)\n'])
+  expect(JSON.parse(json.out)).toEqual([{ id: 'scripted-1', ownedBy: 'loopchart' }])
+})
+
+test('models of a provider that is not there is one line on stderr and exit code 4', async () => {
+  const provider = await startScriptedProvider({ v: 1, turns: [] })
+  await provider.close()
+  const { code, out, err } = await cli(['models', '--base-url', provider.url])
+  expect([code, out]).toEqual([4, ''])
+  expect(err).toMatch(/^loopchart: .*\[connect_failed\]\n$/u)
+})
+
+test('doctor shows what is set and by what, and never the key', async () => {
+  const key = 'sk-very-secret-0123456789'
+  const envFile = join(makeFolder({ '.env': `OPENAI_API_KEY=${key}\nLOOPCHART_VERBOSITY=low\n` }), '.env')
+  const base = `https://someone:${key}@host.example/v1?token=${key}`
+  const args = ['doctor', '--env-file', envFile, '--model', 'm']
+  const env = { OPENAI_BASE_URL: base }
+  const { code, out, err } = await cli(args, { env })
+  const json = await cli([...args, '--json'], { env })
+  expect([code, err]).toEqual([0, ''])
+  expect(out).toMatch(/^api_key +\[redacted\], 25 characters +OPENAI_API_KEY$/mu)
+  expect(out).toMatch(/^model +m +--model$/mu)
+  expect(out).toMatch(/^verbosity +low +LOOPCHART_VERBOSITY in .*\.env$/mu)
+  expect(out).toMatch(/^continuity +previous_response_id +default$/mu)
+  expect(out + json.out).not.toContain('very-secret')
+  const { settings, findings } = JSON.parse(json.out) as { settings: unknown[]; findings: unknown }
+  expect(settings).toContainEqual({
+    setting: 'verbosity',
+    value: 'low',
+    source: `LOOPCHART_VERBOSITY in ${envFile}`,
+  })
+  expect(findings).toBe(null)
+})
+
+interface Findings {
+  readonly findings: readonly { readonly topic: string; readonly verdict: string; readonly detail: string }[]
+}
+
+const CALL = { type: 'function_call', name: 'get_weather', arguments: { city: 'Oslo' } } as const
+
+test('doctor finds nothing wrong with a provider that keeps to the specification', async () => {
+  const provider = await startScriptedProvider((request) =>
+    request.tools?.length && !request.previous_response_id ? { output: [CALL] } : saying('Hello.'),
+  )
+  const { code, out } = await cli(['doctor', '--base-url', provider.url, '--model', 'm', '--json'])
+  await provider.close()
+  expect(code).toBe(0)
+  const { findings } = JSON.parse(out) as Findings
+  expect(findings.filter(({ verdict }) => verdict !== 'as specified')).toEqual([
+    { topic: 'compact', verdict: 'not supported', detail: expect.stringContaining('404') },
+  ])
+  expect(provider.requests).toHaveLength(6)
+})
+
+test('doctor tells how a provider departs: events, order, numbers, deltas, ids, the end, refusals', async () => {
+  const odd = readFileSync(join(ROOT, 'fixtures/streams/sequence-anomalies.sse'), 'utf8')
+  const differing = readFileSync(join(ROOT, 'fixtures/streams/text-delta-done-differ.sse'), 'utf8')
+  const ids = readFileSync(join(ROOT, 'fixtures/streams/response-id-changes.sse'), 'utf8')
+  const text = `${odd}${differing}`.replaceAll('data: [DONE]\n\n', '')
+  const provider = await startScriptedProvider((request) => {
+    if (request.stream !== true)
+      return { fault: { type: 'raw', text: '{"object":"response"}', content_type: 'application/json' } }
+    return { fault: { type: 'raw', text: request.tools?.length ? ids : text } }
+  })
+  const { code, out } = await cli(['doctor', '--base-url', provider.url, '--model', 'm'])
+  await provider.close()
+  expect(code).toBe(0)
+  for (const topic of ['sequence numbers', 'ids', String.raw`\[DONE\]`, 'whole answer', 'tool call']) {
+    expect(out).toMatch(new RegExp(`^${topic} +departs`, 'mu'))
+  }
+  expect(out).toMatch(/^sequence numbers +departs +sequence_/mu)
+  expect(out).toMatch(/^previous_response_id +not seen/mu)
+})
+
+test('doctor says in one line why a provider cannot be probed', async () => {
+  const provider = await startScriptedProvider({ v: 1, turns: [{ fault: { type: 'status', status: 401 } }] })
+  const { code, err } = await cli(['doctor', '--base-url', provider.url, '--model', 'm'])
+  await provider.close()
+  expect(code).toBe(4)
+  expect(err).toMatch(/^loopchart: .*answered 401.*\[key_refused\]\n$/u)
+})
+
+test('help and version load neither the logger nor the loop', async () => {
+  const hooks = join(
+    makeFolder({
+      'hooks.mjs': `import { registerHooks } from 'node:module'
+import { writeSync } from 'node:fs'
+registerHooks({ load: (url, context, next) => (/pino|xstate|zod|ajv|src.loop/.test(url) && writeSync(2, url + '\\n'), next(url, context)) })`,
+    }),
+    'hooks.mjs',
+  )
+  for (const args of [['--version'], ['--help'], ['run', '--help']]) {
+    const { code, err } = await cli(args, { env: { NODE_OPTIONS: `--import=${hooks}` } })
+    expect([code, err]).toEqual([0, ''])
+  }
+})
