@@ -1,7 +1,9 @@
 // Puts an agent together from rooms that do not know each other: the loop names what it needs, tools fit it.
+import { hash } from 'node:crypto'
+
 import { systemClock, type Clock } from './clock.ts'
 import { LoopchartError, type ErrorCode } from './errors.ts'
-import { DEFAULT_LIMITS, type Agent, type RetryPolicy } from './loop/agent.ts'
+import { DEFAULT_LIMITS, type Agent, type AgentDescription, type RetryPolicy } from './loop/agent.ts'
 import { buildRequest } from './loop/build-request.ts'
 import { resolveContinuity, type Continuity } from './loop/continuity.ts'
 import type { Model } from './loop/model.ts'
@@ -110,15 +112,15 @@ export function agent(options: AgentOptions): Agent {
       canContinueById,
     })
   })
-  const plans = models.map((model) => ({
+  const described = models.map((model) => ({
     model: model.name,
     instructions,
     definitions: toolPort.definitions,
     requestOptions,
-    answerText: toolPort.answerText,
     stream: model.isStreamed,
     unsupported: model.unsupported ?? [],
   }))
+  const plans = described.map((plan) => ({ ...plan, answerText: toolPort.answerText }))
   return {
     models,
     fallbackOn: new Set(options.fallbackOn ?? FALLBACK_ON),
@@ -135,6 +137,7 @@ export function agent(options: AgentOptions): Agent {
       if (plan === undefined) throw new Error(`there is no model ${input.model}`)
       return buildRequest(plan, input)
     },
+    description: describe(described, tools),
     checkOutput: format?.check ?? null,
     compact: options.compaction?.compact ?? null,
     settings: {
@@ -153,6 +156,16 @@ export function agent(options: AgentOptions): Agent {
       compactAtTokens: options.compaction?.atTokens ?? null,
     },
   }
+}
+
+function describe(plans: AgentDescription['plans'], tools: readonly Tool[]): AgentDescription {
+  const encodings = Object.fromEntries(
+    tools.flatMap(({ name, aliases, outputEncoding }) =>
+      [name, ...aliases].map((one) => [one, outputEncoding]),
+    ),
+  )
+  const fingerprint = hash('sha256', JSON.stringify([plans, encodings]), 'base64url')
+  return { fingerprint, plans, encodings }
 }
 
 type Models = readonly [Model, ...Model[]]

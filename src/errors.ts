@@ -24,6 +24,7 @@ export const ERROR_CODES = [
   'tool_not_allowed',
   'tool_output_invalid',
   'log_corrupt',
+  'resume_refused',
   'script_invalid',
   'script_unfinished',
   'provider_invalid',

@@ -9,6 +9,7 @@ import type { AnyItem } from '../protocol/items.ts'
 import type { ValidationProfile } from '../protocol/validation-profile.ts'
 import type { Clock } from '../clock.ts'
 import type { StreamLimits } from '../stream/stream-limits.ts'
+import type { RequestPlan } from './build-request.ts'
 import type { Model } from './model.ts'
 import type { OutputCheck } from './structured-output.ts'
 import type { ToolPort } from './tool-port.ts'
@@ -40,12 +41,24 @@ export interface Agent {
   readonly continuity: ContinuityMode | 'auto'
   /** How long a run may take; null: any time. */
   readonly wallTimeMs: number | null
+  /** What requests are made from, as data: for the log, so that they can be made again without the agent. */
+  readonly description: AgentDescription
   readonly buildRequest: (input: RespondInput) => {
     readonly text: string
     readonly warnings: readonly string[]
   }
   readonly checkOutput: OutputCheck | null
   readonly compact: ((items: readonly AnyItem[], signal: AbortSignal) => Promise<CompactOutput>) | null
+}
+
+/** An agent as its log knows it. */
+export interface AgentDescription {
+  /** The same for agents that would send the same requests and run the same tools by name. */
+  readonly fingerprint: string
+  /** One for each model, in order. */
+  readonly plans: readonly Omit<RequestPlan, 'answerText'>[]
+  /** How the output of each tool is written, by name and alias. */
+  readonly encodings: Readonly<Record<string, string>>
 }
 
 export const DEFAULT_LIMITS: LoopLimits = {

@@ -12,7 +12,9 @@ import { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
 import { MemoryJournal } from '../journal/memory-journal.ts'
+import type { RunJournal, RunStore } from '../journal/run-store.ts'
 import type { Agent } from './agent.ts'
+import { checkResume } from './check-resume.ts'
 import { plain } from './decisions.ts'
 import { Driver, type Suspension } from './drive.ts'
 import { loopInput } from './provide-loop.ts'
@@ -24,6 +26,14 @@ export interface RunOptions {
   readonly runId?: string
   /** Cancels the run. */
   readonly signal?: AbortSignal
+  /** Where it is kept; in memory without it. */
+  readonly store?: RunStore
+}
+
+/** A stored run to go on with. */
+export interface ResumeInput {
+  /** Its id. */
+  readonly resume: string
 }
 
 /** What became of a run. */
@@ -69,39 +79,88 @@ export interface Run extends AsyncIterable<Frame> {
   cancel(reason?: string): Promise<CommandAnswer>
 }
 
-/** Runs an agent on an input. Wrong input throws at once; everything else is how the run ends. */
-export function run(agent: Agent, input: RunInput, options: RunOptions = {}): Run {
-  const started = loopInput(agent, input)
+/**
+ * Runs an agent on an input, or goes on with a stored run. Wrong input throws at once, and so does a run that cannot be
+ * taken up; everything else is how the run ends.
+ */
+export function run(agent: Agent, input: RunInput | ResumeInput, options: RunOptions = {}): Run {
   const { runId } = options
   if (runId !== undefined && (typeof runId !== 'string' || runId === '')) {
     throw new LoopchartError('usage', 'runId must be a text that is not empty')
   }
+  if (isResume(input)) return new LiveRun(takeUp(agent, input.resume, options), options)
+  const started = loopInput(agent, input)
   options.signal?.throwIfAborted()
-  return new LiveRun(agent, input, started, options)
+  return new LiveRun(begin(agent, input, started, options), options)
+}
+
+function isResume(input: unknown): input is ResumeInput {
+  return typeof input === 'object' && input !== null && !Array.isArray(input) && 'resume' in input
+}
+
+/** What a run consists of before it runs. */
+interface RunParts {
+  readonly id: string
+  readonly journal: RunJournal
+  readonly driver: Driver
+  /** Lets go of a store that was opened for this run alone. */
+  readonly release: () => void
+}
+
+function begin(agent: Agent, input: RunInput, started: LoopInput, options: RunOptions): RunParts {
+  const id = options.runId ?? randomUUID()
+  const { store } = options
+  const release = (): void => undefined
+  try {
+    const journal = store?.create(id, agent.clock) ?? new MemoryJournal(agent.clock)
+    const stamp = new FrameStamp(id, () => agent.clock.now())
+    const frame = startFrame(stamp, agent, input, started)
+    const driver = new Driver({ runId: id, agent, journal, stamp, input: started, started: frame })
+    return { id, journal, driver, release }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+function takeUp(agent: Agent, id: string, options: RunOptions): RunParts {
+  const { store } = options
+  const release = (): void => undefined
+  if (store === undefined) throw new LoopchartError('usage', 'a run is resumed from a store: give one')
+  let journal: RunJournal | null = null
+  try {
+    const taken = store.take(id, agent.clock)
+    journal = taken.journal
+    const { verdict, reasons, restored } = checkResume(taken.frames, agent)
+    if (verdict === 'refused' || restored === null) {
+      throw new LoopchartError('resume_refused', `run ${id} cannot go on: ${reasons.join('; ')}`)
+    }
+    const stamp = new FrameStamp(id, () => agent.clock.now(), restored.last)
+    const driver = new Driver({ runId: id, agent, journal, stamp, restored })
+    return { id, journal, driver, release }
+  } catch (error) {
+    void journal?.close()
+    release()
+    throw error
+  }
 }
 
 class LiveRun implements Run {
   readonly id: string
   readonly result: Promise<RunResult>
-  readonly #journal: MemoryJournal
+  readonly #journal: RunJournal
   readonly #driver: Driver
 
-  constructor(agent: Agent, input: RunInput, started: LoopInput, options: RunOptions) {
-    this.id = options.runId ?? randomUUID()
-    this.#journal = new MemoryJournal(agent.clock)
-    const stamp = new FrameStamp(this.id, () => agent.clock.now())
-    this.#driver = new Driver({
-      runId: this.id,
-      agent,
-      input: started,
-      journal: this.#journal,
-      stamp,
-      started: startFrame(stamp, agent, input, started),
-    })
-    const { signal } = options
+  constructor({ id, journal, driver, release }: RunParts, { signal }: RunOptions) {
+    this.id = id
+    this.#journal = journal
+    this.#driver = driver
     const onAbort = (): void => void this.cancel('aborted')
     signal?.addEventListener('abort', onAbort, { once: true })
-    this.result = this.#finish().finally(() => signal?.removeEventListener('abort', onAbort))
+    this.result = this.#finish().finally(() => {
+      signal?.removeEventListener('abort', onAbort)
+      release()
+    })
     // A result that nobody asks for is not an unhandled rejection.
     this.result.catch(() => undefined)
   }
@@ -188,7 +247,7 @@ function startFrame(stamp: FrameStamp, agent: Agent, input: RunInput, started: L
   const { limits } = agent.settings
   return makeFrame(stamp, 'run_started', {
     input: typeof input === 'string' ? input : input.map((part) => ({ ...part })),
-    agent: { tools: agent.tools.definitions.map((definition) => definition['name'] ?? null) },
+    agent: plain(agent.description) ?? {},
     model: agent.models.map(({ name }) => name).join(', '),
     limits: { ...limits, wall_time_ms: agent.wallTimeMs },
     settings: plain(agent.settings) ?? {},

@@ -258,6 +258,7 @@ function stubAgent(onRequest: (request: ModelRequest) => void): Agent {
     settings: {} as Agent['settings'],
     continuity: 'auto',
     wallTimeMs: null,
+    description: { fingerprint: '', plans: [], encodings: {} },
     buildRequest: () => ({ text: '{}', warnings: [] }),
     checkOutput: null,
     compact: null,
