@@ -25,3 +25,17 @@ test('an odd thing that goes on is noted once, not on every event', () => {
   const bare = events.map(({ type, data }) => ({ type, data: { ...data, sequence_number: undefined } }))
   expect(anomalyCodes(decodeText(sseText(bare)))).toEqual(['sequence_missing'])
 })
+
+test('sequence numbers may begin anywhere with every response.created, and go on by one from there', () => {
+  expect(oddNumbers(['response.created', 7], ['x:a', 8], ['response.created', 0], ['x:a', 1])).toEqual([])
+  expect(oddNumbers(['response.created', 7], ['x:a', 8], ['x:a', 0])).toEqual(['sequence_backwards'])
+  expect(oddNumbers(['x:a', 3], ['x:a', 3], ['x:a', 5])).toEqual(['sequence_repeated', 'sequence_gap'])
+})
+
+function oddNumbers(
+  ...events: readonly (readonly [type: string, sequenceNumber: number])[]
+): readonly string[] {
+  const lines = events.map(([type, number]) => JSON.stringify({ type, sequence_number: number }))
+  const decoded = decodeText(lines.map((line) => `data: ${line}\n\n`).join(''))
+  return anomalyCodes(decoded).filter((code) => code.startsWith('sequence_'))
+}
