@@ -9,6 +9,7 @@ import {
 } from '../frames/make-frame.ts'
 import { isJsonObject, type Json } from '../protocol/json.ts'
 import type { ValidationProfile } from '../protocol/validation-profile.ts'
+import type { Anomaly } from '../stream/anomaly.ts'
 import type { StreamEvent } from '../stream/event-pipeline.ts'
 import { createBodyReader, createStreamReader, type ResponseReader } from '../stream/response-reader.ts'
 import type { StreamLimits } from '../stream/stream-limits.ts'
@@ -56,7 +57,7 @@ export function recordResponse(options: RecorderOptions): ResponseReader {
 
 /** A second, smaller frame for text as it appears, so that a reader needs to know no provider's events. */
 function derivedFrame(stamp: FrameStamp, { type, data, isLate, anomalies }: StreamEvent): Frame | null {
-  if (isLate || anomalies.some(({ code }) => code === 'delta_after_done')) return null
+  if (isLate || anomalies.some(isAfterDone)) return null
   switch (type) {
     case 'response.output_text.delta': {
       const payload = readDelta(data)
@@ -78,6 +79,10 @@ function derivedFrame(stamp: FrameStamp, { type, data, isLate, anomalies }: Stre
     default:
       return null
   }
+}
+
+function isAfterDone({ code }: Anomaly): boolean {
+  return code === 'delta_after_done'
 }
 
 interface DeltaPayload {

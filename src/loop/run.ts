@@ -12,6 +12,7 @@ import { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
 import { MemoryJournal } from '../journal/memory-journal.ts'
+import { openStore } from '../journal/open-store.ts'
 import type { RunJournal, RunStore } from '../journal/run-store.ts'
 import type { Agent } from './agent.ts'
 import { checkResume } from './check-resume.ts'
@@ -26,8 +27,8 @@ export interface RunOptions {
   readonly runId?: string
   /** Cancels the run. */
   readonly signal?: AbortSignal
-  /** Where it is kept; in memory without it. */
-  readonly store?: RunStore
+  /** Where it is kept, or the path of a file for that; in memory without it. */
+  readonly store?: RunStore | string
 }
 
 /** A stored run to go on with. */
@@ -109,8 +110,7 @@ interface RunParts {
 
 function begin(agent: Agent, input: RunInput, started: LoopInput, options: RunOptions): RunParts {
   const id = options.runId ?? randomUUID()
-  const { store } = options
-  const release = (): void => undefined
+  const { store, release } = storeOf(options)
   try {
     const journal = store?.create(id, agent.clock) ?? new MemoryJournal(agent.clock)
     const stamp = new FrameStamp(id, () => agent.clock.now())
@@ -124,9 +124,8 @@ function begin(agent: Agent, input: RunInput, started: LoopInput, options: RunOp
 }
 
 function takeUp(agent: Agent, id: string, options: RunOptions): RunParts {
-  const { store } = options
-  const release = (): void => undefined
-  if (store === undefined) throw new LoopchartError('usage', 'a run is resumed from a store: give one')
+  const { store, release } = storeOf(options)
+  if (store === null) throw new LoopchartError('usage', 'a run is resumed from a store: give one')
   let journal: RunJournal | null = null
   try {
     const taken = store.take(id, agent.clock)
@@ -143,6 +142,21 @@ function takeUp(agent: Agent, id: string, options: RunOptions): RunParts {
     release()
     throw error
   }
+}
+
+interface UsedStore {
+  readonly store: RunStore | null
+  readonly release: () => void
+}
+
+function storeOf({ store }: RunOptions): UsedStore {
+  if (typeof store !== 'string') return { store: store ?? null, release: nothing }
+  const opened = openStore(store)
+  return { store: opened, release: () => opened.close() }
+}
+
+function nothing(): void {
+  // A store that somebody else opened is theirs to close.
 }
 
 class LiveRun implements Run {

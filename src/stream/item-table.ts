@@ -14,6 +14,8 @@ export class ItemTable {
   readonly #items: OpenItem[] = []
   readonly #atIndex = new Map<number, { latest: OpenItem; count: number }>()
   readonly #byIdentity = new Map<string, OpenItem>()
+  /** An item whose own id is known to mean it and no other. */
+  #certain: OpenItem | null = null
   #latest: OpenItem | null = null
 
   /** In order of arrival. */
@@ -38,6 +40,7 @@ export class ItemTable {
 
   /** Makes an item findable by the ids that it has by now. */
   remember(item: OpenItem): void {
+    this.#certain = null
     for (const index of [item.outputIndex, null]) {
       for (const key of identities(index, item.type, item.callId, item.itemId))
         this.#byIdentity.set(key, item)
@@ -66,7 +69,10 @@ export class ItemTable {
    */
   isCertain(event: JsonObject, found: OpenItem): boolean {
     const id = readText(event, 'item_id')
+    // Deltas come in long runs for one item, and nothing about it changes in between.
+    if (id !== null && this.#certain === found && id === found.itemId) return true
     const owner = id === null ? undefined : this.#byIdentity.get(identity(null, 'id', id))
+    if (owner === found && id === found.itemId) this.#certain = found
     if (owner !== undefined) return owner === found
     return (this.#atIndex.get(found.outputIndex)?.count ?? 1) === 1
   }

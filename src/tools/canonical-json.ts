@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../protocol/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 
 /**
  * JSON text that is the same for the same value, whatever the order of its keys. Recursive: only for values
@@ -7,10 +7,22 @@ import { isJsonObject, type Json } from '../protocol/json.ts'
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((entry: Json) => canonicalJson(entry)).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
+  if (isCanonical(value)) return JSON.stringify(value)
   const members: string[] = []
   for (const key of Object.keys(value).toSorted()) {
     const member = value[key]
     if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`)
   }
   return `{${members.join(',')}}`
+}
+
+/** Whether it is written as it should be anyway: a flat object with its keys in order, as most are. */
+function isCanonical(value: JsonObject): boolean {
+  let before = ''
+  for (const key in value) {
+    const member = value[key]
+    if (key < before || (typeof member === 'object' && member !== null)) return false
+    before = key
+  }
+  return true
 }
