@@ -105,7 +105,7 @@ export async function loopFigures(): Promise<readonly Figure[]> {
   const loop = await measure(
     ROUNDS,
     { floor: () => runFloor(streams), run: () => runLoop(looping, TURNS) },
-    5 * ROUNDS,
+    10 * ROUNDS,
   )
   const long = await measure(ROUNDS, {
     floor: () => runFloor(answer),
