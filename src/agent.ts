@@ -116,7 +116,7 @@ export function agent(options: AgentOptions): Agent {
     model: model.name,
     instructions,
     definitions: toolPort.definitions,
-    requestOptions,
+    requestOptions: withContinuityWarning(requestOptions, options.continuity, model),
     stream: model.isStreamed,
     unsupported: model.unsupported ?? [],
   }))
@@ -156,6 +156,17 @@ export function agent(options: AgentOptions): Agent {
       compactAtTokens: options.compaction?.atTokens ?? null,
     },
   }
+}
+
+/** What was asked for by name is done, also where it is known not to work; but not without a word. */
+function withContinuityWarning(
+  requestOptions: RequestOptions,
+  continuity: Continuity | undefined,
+  { name, canContinueById }: Model,
+): RequestOptions {
+  if (continuity !== 'previous_response_id' || canContinueById !== false) return requestOptions
+  const warning = `${name} is known not to keep responses, and is sent previous_response_id as asked`
+  return { ...requestOptions, warnings: [...requestOptions.warnings, warning] }
 }
 
 function describe(plans: AgentDescription['plans'], tools: readonly Tool[]): AgentDescription {

@@ -135,6 +135,22 @@ test('a field that the provider refuses is left out of every request, with one w
   ])
 })
 
+test('continuing by id where a provider is known not to is done when asked for by name, with a warning', async () => {
+  const started = startRun(
+    [callsAnswer(1, [ADD]), textAnswer(2, '5')],
+    { continuity: 'previous_response_id' },
+    { canContinueById: false },
+  )
+  const { frames } = await finishRun(started)
+  expect(started.model.requests[1]).toHaveProperty('previous_response_id')
+  expect(framesOf(frames, 'warning').map(({ cause }) => cause)).toEqual([
+    'scripted-1 is known not to keep responses, and is sent previous_response_id as asked',
+  ])
+  const unasked = startRun([callsAnswer(1, [ADD]), textAnswer(2, '5')], {}, { canContinueById: false })
+  await finishRun(unasked)
+  expect(unasked.model.requests[1]).not.toHaveProperty('previous_response_id')
+})
+
 test('a provider that wants a user message after outputs gets the one that its model names', async () => {
   const started = startRun([callsAnswer(1, [ADD]), textAnswer(2, '5')], {}, { followUpMessage: 'Go on.' })
   await finishRun(started)
