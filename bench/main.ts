@@ -1,12 +1,16 @@
 import { decodeFigures, firstFrameFigure, type Figure } from './decode.ts'
 import { loopFigures } from './loop.ts'
 import { importFigure, manyRunsFigure, memoryFigure } from './processes.ts'
+import { replayFigures } from './replay.ts'
+import { storeFigures } from './store.ts'
 
 // `npm run bench`: every figure with its budget; exits 1 when one is over.
 const figures: Figure[] = [
   ...decodeFigures(),
   firstFrameFigure(),
   ...(await loopFigures()),
+  ...(await replayFigures()),
+  ...(await storeFigures()),
   memoryFigure(),
   manyRunsFigure(),
   importFigure(),

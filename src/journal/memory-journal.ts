@@ -1,100 +1,14 @@
-import type { CommandAnswer, LoopCommand } from '../../machines/loop.types.ts'
 import type { Frame } from '../frames/generated/frame.ts'
-import type { Clock } from '../clock.ts'
-import { FrameLog } from './frame-log.ts'
-import type { Decision, EffectRun } from './journal.ts'
-import type { RunJournal } from './run-store.ts'
+import { QueuedJournal } from './queued-journal.ts'
 
 /** A journal that lives as long as the process: the order of a run's decisions without a store. */
-export class MemoryJournal implements RunJournal {
-  readonly log = new FrameLog()
-  readonly #clock: Clock
-  readonly #registered = new Map<string, EffectRun>()
-  /** How to end what is under way, by key. A key that is not here any more has nothing left to say. */
-  readonly #active = new Map<string, () => void>()
-  readonly #decisions: Decision[] = []
-  #waiting: ((decision: Decision) => void) | null = null
-  #isClosed = false
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  start(key: string, effect: EffectRun): void {
-    this.#registered.set(key, effect)
-  }
-
-  timer(key: string, atMs: number): void {
-    const disarm = this.#clock.setTimer(atMs, () => this.#settle(key, { kind: 'settled', key, value: null }))
-    this.#active.set(key, disarm)
-  }
-
-  doubt(key: string): void {
-    this.#decide({ kind: 'inDoubt', key })
-  }
-
-  abort(key: string): void {
-    this.#registered.delete(key)
-    const end = this.#active.get(key)
-    this.#active.delete(key)
-    end?.()
-  }
-
-  next(): Promise<Decision> {
-    // What was decided already comes first: a cancel that is waiting must not see one more tool start.
-    const decision = this.#decisions.shift()
-    if (decision !== undefined) return Promise.resolve(decision)
-    for (const [key, effect] of this.#registered) this.#launch(key, effect)
-    this.#registered.clear()
-    return new Promise((resolve) => {
-      this.#waiting = resolve
-    })
-  }
-
+export class MemoryJournal extends QueuedJournal {
   commit(frames: readonly Frame[]): Promise<void> {
     for (const frame of frames) this.log.append(frame)
     return Promise.resolve()
   }
 
   observe(frame: Frame): void {
-    if (!this.#isClosed) this.log.append(frame)
-  }
-
-  send(command: LoopCommand): Promise<CommandAnswer> {
-    if (this.#isClosed) return Promise.resolve({ answer: 'refused', reason: 'the run has ended' })
-    return new Promise((reply) => this.#decide({ kind: 'command', command, reply }))
-  }
-
-  close(): Promise<void> {
-    this.#isClosed = true
-    for (const key of this.#active.keys()) this.abort(key)
-    this.log.end()
-    for (const decision of this.#decisions.splice(0)) {
-      if (decision.kind === 'command') decision.reply({ answer: 'refused', reason: 'the run has ended' })
-    }
-    return Promise.resolve()
-  }
-
-  #launch(key: string, effect: EffectRun): void {
-    const controller = new AbortController()
-    this.#active.set(key, () => controller.abort())
-    // Within a promise from its first line on: an effect that throws at once is a bug like any other.
-    void Promise.resolve(controller.signal)
-      .then((signal) => (signal.aborted ? null : effect(signal)))
-      .then(
-        (value) => this.#settle(key, { kind: 'settled', key, value }),
-        (error: unknown) => this.#settle(key, { kind: 'bug', key, error }),
-      )
-  }
-
-  #settle(key: string, decision: Decision): void {
-    if (this.#active.delete(key)) this.#decide(decision)
-  }
-
-  #decide(decision: Decision): void {
-    const waiting = this.#waiting
-    this.#waiting = null
-    if (waiting === null) this.#decisions.push(decision)
-    else waiting(decision)
+    if (!this.isClosed) this.log.append(frame)
   }
 }

@@ -28,7 +28,15 @@ export interface StoredRun {
   readonly model: string
   readonly frames: number
   /** Who drives it at the moment; null: nobody. */
-  readonly owner: { readonly pid: number; readonly host: string; readonly since: number } | null
+  readonly owner: RunOwner | null
+}
+
+/** The process that drives a run. */
+export interface RunOwner {
+  readonly pid: number
+  readonly host: string
+  /** Milliseconds of the wall clock. */
+  readonly since: number
 }
 
 /** Where runs are kept. One process owns a run at a time; any may read it. */

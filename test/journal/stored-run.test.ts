@@ -1,0 +1,125 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { expect, test, vi } from 'vitest'
+
+import { agent, type AgentOptions } from '../../src/agent.ts'
+import { formatFrame } from '../../src/frames/format-frame.ts'
+import type { Frame } from '../../src/frames/generated/frame.ts'
+import { openStore } from '../../src/journal/open-store.ts'
+import type { RunStore } from '../../src/journal/run-store.ts'
+import type { Model } from '../../src/loop/model.ts'
+import { restoreRun } from '../../src/loop/restore-run.ts'
+import { run } from '../../src/loop/run.ts'
+import { ManualClock } from '../manual-clock.ts'
+import {
+  ADD,
+  callsAnswer,
+  scriptedModel,
+  textAnswer,
+  watchedTool,
+  type ScriptedAnswer,
+} from '../scripted-model.ts'
+import { collect, openedStore, tempFolder, tempStore } from './store-kit.ts'
+
+// Real processes and files, on machines that may be busy.
+vi.setConfig({ testTimeout: 60_000 })
+
+const LONG = 'a long answer '.repeat(6000)
+
+/** A run over a script, kept in a store or in memory. */
+async function framesOfRun(
+  store: RunStore | null,
+  answers: readonly ScriptedAnswer[],
+  options: Partial<AgentOptions> = {},
+  modelOptions: Partial<Model> = {},
+): Promise<readonly Frame[]> {
+  const { tool: add } = watchedTool('add', () => 5)
+  const { tool: recite } = watchedTool('recite', () => LONG)
+  const model = scriptedModel(answers, modelOptions)
+  const clock = new ManualClock()
+  const made = agent({ model, tools: [add, recite], clock, random: () => 0.5, ...options })
+  const live = run(made, 'go', { runId: 'run_1', ...(store === null ? {} : { store }) })
+  const frames = await collect(live)
+  await live.result
+  return frames
+}
+
+const SCRIPTS: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
+  'an answer at once': [textAnswer(1, 'done')],
+  'two calls and an answer': [callsAnswer(1, [ADD, ['recite', '{}']]), textAnswer(2, LONG)],
+  'an unknown tool': [callsAnswer(1, [['nope', '{}']]), textAnswer(2, 'sorry')],
+  'a stream that breaks off': [textAnswer(1, LONG).slice(0, 5000), textAnswer(2, 'again')],
+  'five turns': [...[1, 2, 3, 4].map((turn) => callsAnswer(turn, [ADD])), textAnswer(5, 'five')],
+}
+
+test.for(Object.entries(SCRIPTS))(
+  '%s gives the same frames from a store as from memory',
+  async ([, answers]) => {
+    const options = { retry: { times: 0 } } as Partial<AgentOptions>
+    for (const continuity of ['stateless', 'previous_response_id'] as const) {
+      const store = tempStore()
+      const inMemory = await framesOfRun(null, answers, { ...options, continuity })
+      const shown = await framesOfRun(store, answers, { ...options, continuity })
+      expect(shown).toEqual(inMemory)
+      expect(Array.from(openedStore(store.path).exportRun('run_1'))).toEqual(inMemory.map(formatFrame))
+    }
+  },
+)
+
+test('a log that is cut at any commit restores to where the run was at that commit', async () => {
+  const ends: number[] = []
+  const store = tempStore()
+  const watched: RunStore = {
+    create: (runId, clock) => {
+      const journal = store.create(runId, clock)
+      const commit = journal.commit.bind(journal)
+      journal.commit = async (frames) => {
+        await commit(frames)
+        ends.push((frames.at(-1)?.seq ?? 0) + 1)
+      }
+      return journal
+    },
+    take: (runId, clock) => store.take(runId, clock),
+    read: (runId) => store.read(runId),
+    list: () => store.list(),
+    close: () => store.close(),
+  }
+  const answers = SCRIPTS['two calls and an answer'] ?? []
+  const frames = await framesOfRun(watched, answers, { continuity: 'stateless' })
+  expect(ends.length).toBeGreaterThan(4)
+  for (const end of ends) {
+    const cut = tempStore()
+    const lines = frames.slice(0, end).map(formatFrame)
+    expect(cut.importRun(lines)).toEqual({ runId: 'run_1', frames: end, bytesDropped: 0 })
+    const taken = cut.take('run_1', new ManualClock())
+    const { snapshot, last } = restoreRun(taken.frames)
+    const entered = frames.slice(0, end).findLast((frame) => frame.type === 'state_entered')
+    expect(snapshot.state).toBe(entered?.state)
+    expect(last.seq).toBe(end - 1)
+    await taken.journal.close()
+  }
+})
+
+test.for(['stateless', 'previous_response_id'] as const)(
+  'the file of a %s run grows with what is said, not with its square',
+  async (continuity) => {
+    const sizeAfter = async (turns: number): Promise<number> => {
+      const path = join(tempFolder(), 'runs.db')
+      const store = openStore(path)
+      const { tool } = watchedTool('note', () => 'noted '.repeat(100))
+      const answers = Array.from({ length: turns - 1 }, (_, turn) =>
+        callsAnswer(turn, [['note', `{"turn":${turn}}`]]),
+      )
+      const model = scriptedModel([...answers, textAnswer(turns, 'done')])
+      const limits = { turns: 500, toolCalls: 500 }
+      const made = agent({ model, tools: [tool], clock: new ManualClock(), continuity, limits })
+      const { state } = await run(made, 'go', { runId: 'run_1', store }).result
+      expect(state).toBe('done')
+      store.close()
+      return statSync(path).size
+    }
+    const [few, many] = [await sizeAfter(25), await sizeAfter(100)]
+    expect(many / few).toBeLessThan(4.4)
+  },
+)
