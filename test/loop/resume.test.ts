@@ -123,7 +123,13 @@ test('a run that died after any of its steps goes on to the same end, and no fin
     const store = new MortalStore(kept)
     const again = world()
     const live = run(again.agent, { resume: 'run_1' }, { store })
-    const { result, frames } = await settle(live, isInDoubt)
+    const asked = isInDoubt ? await sayItWasPaid(live) : null
+    const { result, frames } = await settle(live)
+    expect(asked).toEqual(
+      isInDoubt
+        ? { waitsFor: ['somebody to say what became of call call_2_0 of pay'], answer: 'accepted' }
+        : null,
+    )
     expect(result, `after ${length} frames`).toMatchObject({
       state: 'done',
       text: 'done',
@@ -140,16 +146,16 @@ test('a run that died after any of its steps goes on to the same end, and no fin
   }
 })
 
-/** Follows a run to its end; where somebody has to say what became of the payment, it was made. */
-async function settle(
-  live: Run,
-  isInDoubt: boolean,
-): Promise<{ readonly result: RunResult; readonly frames: readonly Frame[] }> {
-  if (isInDoubt) {
-    for (let turn = 0; turn < 50 && !live.state.endsWith('reconciling'); turn += 1) await everythingElse()
-    expect(live.explain().waitsFor).toEqual(['somebody to say what became of call call_2_0 of pay'])
-    expect(await live.reconcile('call_2_0', 'done', 'paid')).toMatchObject({ answer: 'accepted' })
-  }
+/** Waits until the run asks what became of the payment, and says that it was made. */
+async function sayItWasPaid(live: Run): Promise<{ waitsFor: readonly string[]; answer: string }> {
+  for (let turn = 0; turn < 50 && !live.state.endsWith('reconciling'); turn += 1) await everythingElse()
+  const { waitsFor } = live.explain()
+  const { answer } = await live.reconcile('call_2_0', 'done', 'paid')
+  return { waitsFor, answer }
+}
+
+/** Follows a run to its end. */
+async function settle(live: Run): Promise<{ readonly result: RunResult; readonly frames: readonly Frame[] }> {
   const frames: Frame[] = []
   for await (const frame of live) frames.push(frame)
   return { result: await live.result, frames }
@@ -172,7 +178,7 @@ test('limits count across resumes', async () => {
   await run(world(options).agent, 'go', { store: whole, runId: 'run_1' }).result
   const kept = whole.frames.slice(0, whole.steps[2])
   const store = new MortalStore(kept)
-  const { result } = await settle(run(world(options).agent, { resume: 'run_1' }, { store }), false)
+  const { result } = await settle(run(world(options).agent, { resume: 'run_1' }, { store }))
   expect(result).toMatchObject({ state: 'limitExceeded', reason: 'turns', turns: 2 })
 })
 

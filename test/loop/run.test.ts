@@ -283,8 +283,8 @@ test('the cause of an effect that breaks its contract is in the log', async () =
   const model = scriptedModel([() => Promise.reject(new Error('socket hang up'))])
   const live = run(agent({ model }), 'go')
   expect(await live.result).toMatchObject({ state: 'failed', reason: 'internal_error' })
-  const settled = (await allFrames(live)).filter((frame) => frame.type === 'effect_settled')
-  expect(settled[0]).toMatchObject({
+  const settled = (await allFrames(live)).find((frame) => frame.type === 'effect_settled')
+  expect(settled).toMatchObject({
     id: 'respond',
     error: { code: 'internal_error', message: 'Error: socket hang up' },
   })
