@@ -30,6 +30,8 @@ export abstract class QueuedJournal implements RunJournal {
   }
 
   timer(key: string, atMs: number): void {
+    // Before whatever else is decided from now on.
+    if (atMs <= this.#clock.now()) return this.#decide({ kind: 'settled', key, value: null })
     const disarm = this.#clock.setTimer(atMs, () => this.#settle(key, { kind: 'settled', key, value: null }))
     this.#active.set(key, disarm)
   }

@@ -19,10 +19,15 @@ export function checkResume(
   frames: readonly Frame[],
   agent: Agent | null,
 ): ResumeCheck & { readonly restored: RestoredRun | null } {
-  const expected: string[] = []
+  const expected = new Map<number, readonly string[]>()
   let restored: RestoredRun
   try {
-    restored = restoreRun(frames, (_, { entered }) => expected.push(...entered.map(({ state }) => state)))
+    restored = restoreRun(frames, ({ seq }, { entered }) =>
+      expected.set(
+        seq,
+        entered.map(({ state }) => state),
+      ),
+    )
   } catch (error) {
     if (!(error instanceof LoopchartError)) throw error
     return { verdict: 'refused', reasons: [`${error.code}: ${error.message}`], restored: null }
@@ -43,20 +48,23 @@ export function checkResume(
 function chartFaults(
   frames: readonly Frame[],
   { started }: RestoredRun,
-  expected: readonly string[],
+  expected: ReadonlyMap<number, readonly string[]>,
 ): readonly string[] {
   if (started.chart_version !== CHART_VERSION) {
     return [`it was started with version ${started.chart_version} of the chart, this is ${CHART_VERSION}`]
   }
-  // That the first event of a response is in is seen, not decided.
-  const recorded = frames.filter((frame) => frame.type === 'state_entered' && frame.by !== 'stream.opened')
-  for (const [at, frame] of recorded.entries()) {
-    const state = frame.type === 'state_entered' ? frame.state : ''
-    if (state !== expected[at]) {
+  let states: readonly string[] = []
+  for (const frame of frames) {
+    states = expected.get(frame.seq) ?? states
+    // That the first event of a response is in is seen, not decided.
+    if (frame.type !== 'state_entered' || frame.by === 'stream.opened') continue
+    const [next, ...rest] = states
+    if (frame.state !== next) {
       return [
-        `the chart has changed: frame ${frame.seq} entered ${state}, now it would be ${expected[at] ?? 'nothing'}`,
+        `the chart has changed: frame ${frame.seq} entered ${frame.state}, now it would be ${next ?? 'nothing'}`,
       ]
     }
+    states = rest
   }
   return []
 }
@@ -85,9 +93,9 @@ const PLAN_FIELDS = [
   'unsupported',
 ] as const
 
-function agentChanges({ description }: Agent, { started }: RestoredRun): readonly string[] {
-  if (started.agent['fingerprint'] === description.fingerprint) return []
-  const [before] = Array.isArray(started.agent['plans']) ? started.agent['plans'] : []
+function agentChanges({ description }: Agent, { agent }: RestoredRun): readonly string[] {
+  if (agent['fingerprint'] === description.fingerprint) return []
+  const [before] = Array.isArray(agent['plans']) ? agent['plans'] : []
   const [after] = description.plans
   const changed = PLAN_FIELDS.filter(
     (field) => JSON.stringify(fieldOf(before, field)) !== JSON.stringify(after?.[field]),

@@ -11,7 +11,7 @@ import type { Decision, Journal } from '../journal/journal.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Agent } from './agent.ts'
 import { compact } from './compact.ts'
-import { respondDecision } from './decisions.ts'
+import { plain, respondDecision } from './decisions.ts'
 import { drain } from './drain.ts'
 import type { EffectIo } from './effect.ts'
 import { effectKey, summariseCalls, type CallSummary, type RestoredRun } from './restore-run.ts'
@@ -96,8 +96,9 @@ export class Driver {
   }
 
   /** Takes a run up where its log leaves it: timers are set again, everything else that was at work is in doubt. */
-  async #goOn({ pending, epoch }: RestoredRun): Promise<void> {
-    const { stamp, journal } = this.#options
+  async #goOn({ pending, epoch, agent: known }: RestoredRun): Promise<void> {
+    const { stamp, journal, agent } = this.#options
+    const isSameAgent = known['fingerprint'] === agent.description.fingerprint
     const superseded = pending.get('respond')?.started
     const frame = makeFrame(stamp, 'run_resumed', {
       epoch: epoch + 1,
@@ -105,13 +106,15 @@ export class Driver {
         superseded?.effect === 'respond'
           ? { turn: superseded.input.turn, attempt: superseded.input.attempt }
           : null,
+      agent: isSameAgent ? null : plain(agent.description),
     })
     await journal.commit([frame])
+    // Timers first: where time is up, nothing is asked for again.
     for (const [id, { key, started }] of pending) {
       this.#keys.set(id, key)
-      if (started.effect !== 'timer') journal.doubt(key)
-      else this.#arm(id, key, started.input.at)?.()
+      if (started.effect === 'timer') this.#arm(id, key, started.input.at)?.()
     }
+    for (const { key, started } of pending.values()) if (started.effect !== 'timer') journal.doubt(key)
   }
 
   /** How a timer is set; null for one that is not: without a time, or so late that nobody waits for it. */

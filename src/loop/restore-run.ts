@@ -1,4 +1,5 @@
 import type { LoopCall, LoopContext, LoopInput, LoopSettings, Outcome } from '../../machines/loop.types.ts'
+import type { LoopPathEvent } from '../chart/loop-events.ts'
 import { loopFold } from '../chart/loop-fold.ts'
 import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
 import type { FoldedStep, StartedEffect } from '../chart/pure-fold.ts'
@@ -24,6 +25,8 @@ export interface KeyedEffect {
 /** Where a log leaves a run. */
 export interface RestoredRun {
   readonly started: RunStartedFrame
+  /** The description of the agent that drove it last. */
+  readonly agent: JsonObject
   readonly snapshot: LoopSnapshot
   /** What was at work when the log ends, by id, in the order in which it was started. */
   readonly pending: ReadonlyMap<string, KeyedEffect>
@@ -33,6 +36,8 @@ export interface RestoredRun {
   /** How often it was resumed before. */
   readonly epoch: number
 }
+
+const OPENED: LoopPathEvent = { type: 'stream.opened' }
 
 /** Sees each step of a log as it is folded again. */
 export type OnRestored = (frame: Frame, step: FoldedStep) => void
@@ -49,6 +54,7 @@ export function restoreRun(frames: Iterable<Frame>, onStep: OnRestored = () => u
   let snapshot: LoopSnapshot | null = null
   let last: Frame | null = null
   let epoch = 0
+  let agent: JsonObject = {}
   const follow = (frame: Frame, step: FoldedStep): LoopSnapshot => {
     for (const id of step.stopped) pending.delete(id)
     for (const effect of step.started) {
@@ -62,11 +68,19 @@ export function restoreRun(frames: Iterable<Frame>, onStep: OnRestored = () => u
     last = frame
     if (frame.type === 'run_started') {
       started = frame
+      agent = frame.agent
       snapshot = follow(frame, fold.first(loopInputOf(frame)))
       continue
     }
     if (snapshot === null) throw corrupt(frame, 'the log does not begin with run_started')
-    if (frame.type === 'run_resumed') epoch += 1
+    if (frame.type === 'run_resumed') {
+      epoch += 1
+      agent = frame.agent ?? agent
+      snapshot = unopened(snapshot)
+    }
+    // Seen, not decided: but where the run went from there depends on it.
+    if (frame.type === 'state_entered' && frame.by === OPENED.type)
+      snapshot = fold.next(snapshot, OPENED).snapshot
     const { calls: before } = snapshot.context
     const event = decisionOf(frame)
     if (event !== null) {
@@ -78,7 +92,14 @@ export function restoreRun(frames: Iterable<Frame>, onStep: OnRestored = () => u
   if (started === null || snapshot === null || last === null) {
     throw new LoopchartError('log_corrupt', 'the log is empty')
   }
-  return { started, snapshot, pending, calls, last, epoch }
+  return { started, agent, snapshot: unopened(snapshot), pending, calls, last, epoch }
+}
+
+/** Whoever takes a run up has seen nothing of a response that was coming in. */
+function unopened(snapshot: LoopSnapshot): LoopSnapshot {
+  return snapshot.state === 'working.responding.streaming'
+    ? { ...snapshot, state: 'working.responding.requesting' }
+    : snapshot
 }
 
 /** Names the result of an effect: the same for the same effect whenever the run is folded. */

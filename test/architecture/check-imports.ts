@@ -47,7 +47,14 @@ function roomOf(path: string): string | undefined {
 }
 
 // Rooms that are one file each, such as src/errors.ts.
-const FILE_ROOMS: ReadonlySet<string> = new Set(['errors', 'clock', 'agent', 'index', 'machine'])
+const FILE_ROOMS: ReadonlySet<string> = new Set([
+  'errors',
+  'clock',
+  'agent',
+  'replay-run',
+  'index',
+  'machine',
+])
 
 function isCode(path: string): boolean {
   return /\.[cm]?[jt]s$/.test(path)

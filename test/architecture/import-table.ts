@@ -23,6 +23,8 @@ export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
   cli: { rooms: 'any', computed: true },
   // Puts an agent together from the rooms that may not know each other.
   agent: { rooms: 'any' },
+  // Gives a replay the words that tools have for calls that did not run.
+  'replay-run': { rooms: 'any' },
   index: { rooms: 'any' },
   machine: { rooms: 'any' },
 }

@@ -71,6 +71,10 @@ export interface RunResumedFrame {
     readonly turn: number
     readonly attempt: number
   } | null
+  /**
+   * What requests are made from now on, when that has changed; null: it has not.
+   */
+  readonly agent: JsonObject | null
 }
 /**
  * The chart entered a state, given as a dotted path.

@@ -318,7 +318,7 @@ validate23.errors = vErrors;
 return errors === 0;
 }
 
-const schema9 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_resumed"]},"epoch":{"type":"integer"},"superseded":{"type":["object","null"],"if":{"type":"object"},"then":{"type":"object","properties":{"turn":{"type":"integer","minimum":0},"attempt":{"type":"integer","minimum":0}},"required":["turn","attempt"]}}},"required":["v","run_id","seq","ts","type","epoch","superseded"]};
+const schema9 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_resumed"]},"epoch":{"type":"integer"},"superseded":{"type":["object","null"],"if":{"type":"object"},"then":{"type":"object","properties":{"turn":{"type":"integer","minimum":0},"attempt":{"type":"integer","minimum":0}},"required":["turn","attempt"]}},"agent":{"type":["object","null"]}},"required":["v","run_id","seq","ts","type","epoch","superseded","agent"]};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -326,7 +326,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.epoch === undefined) && (missing0 = "epoch"))) || ((data.superseded === undefined) && (missing0 = "superseded"))){
+if(((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.epoch === undefined) && (missing0 = "epoch"))) || ((data.superseded === undefined) && (missing0 = "superseded"))) || ((data.agent === undefined) && (missing0 = "agent"))){
 validate24.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -549,6 +549,20 @@ var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.agent !== undefined){
+let data9 = data.agent;
+const _errs24 = errors;
+if((!(data9 && typeof data9 == "object" && !Array.isArray(data9))) && (data9 !== null)){
+validate24.errors = [{instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/type",keyword:"type",params:{type: schema9.properties.agent.type},message:"must be object,null"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
