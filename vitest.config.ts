@@ -4,11 +4,19 @@ export default defineConfig({
   test: {
     reporters: ['default', './scripts/closing-line-reporter.ts'],
     projects: [
-      { test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: ['test/**/*.deep.test.ts'] } },
+      { test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: ['test/**/*.{deep,soak}.test.ts'] } },
       {
         test: {
           name: 'deep',
           include: ['test/**/*.deep.test.ts'],
+          testTimeout: 15 * 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'soak',
+          include: ['test/**/*.soak.test.ts'],
           testTimeout: 15 * 60_000,
           fileParallelism: false,
         },
