@@ -226,7 +226,7 @@ export interface LoopEnding {
 }
 
 /** Where requests go, and how they carry the conversation. */
-export interface LoopRoute {
+interface LoopRoute {
   /** Place in the list of models. */
   readonly model: number
   readonly mode: ContinuityMode

@@ -71,7 +71,8 @@ function why(state: string, context: LoopContext): string {
 function executingWhy(state: string, { calls }: LoopContext): string {
   if (state.endsWith('reconciling')) return 'a call was cut off while it ran'
   const settled = calls.filter(({ status }) => status === 'settled').length
-  return `the response has ${calls.length} calls, of which ${settled} have their outcome`
+  const open = calls.length - settled
+  return `the response has ${calls.length} ${calls.length === 1 ? 'call' : 'calls'}; ${open} still without an outcome`
 }
 
 function requestName({ kind, turn, attempt }: LoopContext): string {

@@ -52,6 +52,7 @@ export abstract class QueuedJournal implements RunJournal {
     // What was decided already comes first: a cancel that is waiting must not see one more tool start.
     const decision = this.#decisions.shift()
     if (decision !== undefined) return Promise.resolve(decision)
+    if (this.#isClosed) return new Promise(() => undefined)
     for (const [key, effect] of this.#registered) this.#launch(key, effect)
     this.#registered.clear()
     this.#waiting = Promise.withResolvers()

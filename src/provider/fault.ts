@@ -64,7 +64,7 @@ export function statusFault(
   const { status } = answer
   const body = place.redact(answer.body)
   const provider = errorIn(body, status)
-  const rule = FINAL_CODES[provider?.code ?? ''] ?? FINAL_CODES[provider?.type ?? ''] ?? ruleForStatus(status)
+  const rule = finalRule(provider?.code) ?? finalRule(provider?.type) ?? ruleForStatus(status)
   const said = plain(provider?.message ?? titleOf(body))
   const head = `${place.url} answered ${status}${said === '' ? '' : ` (${said})`}: ${rule.says}`
   const fault = faultOf(place, rule, head)
@@ -74,6 +74,11 @@ export function statusFault(
     retryAt: rule.isRetryable ? answer.retryAt : null,
     body: body === '' ? null : body,
   }
+}
+
+// The words are the provider's: `constructor` must not find what every object has.
+function finalRule(word: string | null | undefined): RetryRule | null {
+  return typeof word === 'string' && Object.hasOwn(FINAL_CODES, word) ? (FINAL_CODES[word] ?? null) : null
 }
 
 function faultOf({ keyAdvice }: FaultPlace, rule: RetryRule, head: string): ProviderFault {
@@ -116,17 +121,15 @@ function deepest(error: unknown): { readonly code: string; readonly message: str
   let message = ''
   let current: unknown = error
   for (let depth = 0; depth < DEPTH_MAX && isJsonObject(current); depth += 1) {
+    // Of Node's fetch, one error has no code of its own.
     const { name, cause, errors } = current
     message = textOr(current['message'], message)
-    code = textOr(current['code'], CODES_BY_NAME[textOr(name, '')] ?? code)
+    code = textOr(current['code'], name === 'HTTPParserError' ? 'HPE_INVALID' : code)
     current = cause ?? (Array.isArray(errors) ? errors[0] : null)
   }
   if (/content-encodings/u.test(message)) code = 'TOO_MANY_ENCODINGS'
   return { code, message: message === '' ? String(error) : message }
 }
-
-// Errors of Node's fetch that have no code of their own.
-const CODES_BY_NAME: Readonly<Record<string, string>> = { HTTPParserError: 'HPE_INVALID' }
 
 function textOr(value: unknown, fallback: string): string {
   return typeof value === 'string' && value !== '' ? value : fallback

@@ -83,7 +83,7 @@ export class Replayer {
     if (seq !== at) return { field: 'seq', expected: at, actual: seq }
     if (runId !== ownId) return { field: 'run_id', expected: ownId, actual: runId }
     if (this.#snapshot === null) return this.#begin(frame)
-    if (!this.#isWhole && frame.type === 'warning') return null
+    if (!this.#isWhole && (frame.type === 'warning' || frame.type.endsWith('_delta'))) return null
     const due = this.#due(frame)
     return due === null ? this.#follow(frame, this.#snapshot) : differ(due.frame, frame, due.fields)
   }

@@ -43,7 +43,29 @@ function closedStates({ agent, samples }: PathPlan): ReadonlyMap<string, string>
   if (!samples.some(({ facts }) => isUnsafe(facts))) {
     states.set('working.executing.reconciling', 'every sample call may safely run again')
   }
+  const never = whyNoCallRuns(agent.settings.limits)
+  if (never !== null) for (const path of EXECUTING) states.set(path, never)
+  if (isLastTurn(agent)) states.set('working.followingUp', 'limits.turns is 1')
   return states
+}
+
+const EXECUTING = [
+  'working.executing',
+  'working.executing.choosing',
+  'working.executing.awaitingApproval',
+  'working.executing.running',
+  'working.executing.reconciling',
+]
+
+// Limits are checked before anything starts: no call is begun that no turn would read.
+function whyNoCallRuns({ turns, toolCalls }: PathPlan['agent']['settings']['limits']): string | null {
+  if (turns === 1) return 'limits.turns is 1'
+  return toolCalls === 0 ? 'limits.toolCalls is 0' : null
+}
+
+/** Whether nothing can follow the first turn, not even a last word. */
+function isLastTurn({ settings }: PathPlan['agent']): boolean {
+  return settings.limits.turns === 1 && settings.onLimit === 'stop'
 }
 
 function isUnsafe({ readOnly, idempotent, refusal }: PathPlan['samples'][number]['facts']): boolean {
@@ -62,11 +84,15 @@ function closedEvents({ agent, samples }: PathPlan): ReadonlyMap<string, string>
   if (!samples.some(({ facts }) => isUnsafe(facts))) {
     events.set('working.executing call.reconcile', 'every sample call may safely run again')
   }
+  const { toolCalls, callsPerResponse } = agent.settings.limits
+  // To deny a call before it is asked about takes a second one.
+  if (toolCalls === 1) events.set('working.executing call.deny', 'limits.toolCalls is 1')
+  if (callsPerResponse === 1) events.set('working.executing call.deny', 'limits.callsPerResponse is 1')
   return events
 }
 
 function closedGuards({ agent, samples }: PathPlan): ReadonlyMap<string, string> {
-  const { onLimit, onIncomplete, maySwitchMode, retriesMax, limits } = agent.settings
+  const { onLimit, onIncomplete, maySwitchMode, retriesMax, repairsMax, limits } = agent.settings
   const guards = new Map<string, string>()
   const close = (because: string, ...names: readonly string[]): void => {
     for (const name of names) guards.set(name, because)
@@ -85,6 +111,10 @@ function closedGuards({ agent, samples }: PathPlan): ReadonlyMap<string, string>
   if (!samples.some(({ facts }) => isUnsafe(facts))) {
     close('every sample call may safely run again', 'working.executing.running isRunning')
   }
+  // Each of them leads to another turn, or comes after one.
+  if (limits.turns === 1) close('limits.turns is 1', 'hasSteer', 'isToContinue', 'canRepair')
+  if (limits.turns === 1 && repairsMax > 0) close('limits.turns is 1', 'hasWrongFormat')
+  if (isLastTurn(agent)) close('limits.turns is 1', 'canSwitchMode')
   const isFar =
     limits.turns > TURNS_MAX &&
     limits.tokens === null &&

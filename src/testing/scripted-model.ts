@@ -5,11 +5,14 @@ import { isJsonObject, parseJson, type JsonObject } from '../protocol/json.ts'
 import { parseRequest } from '../protocol/parse-request.ts'
 import type { CreateResponseBody } from '../protocol/requests.ts'
 import { parseTurn } from '../provider/scripted/parse-script.ts'
+import type { ScriptTurn } from '../provider/scripted/script.ts'
 import { turnFrom, type TurnLike } from './script-turns.ts'
 import { sendInProcess } from './send-in-process.ts'
 
 /** A turn, or a question about the request that it answers; `turn` counts from 1. */
-export type ScriptedTurn = TurnLike | ((request: CreateResponseBody, turn: number) => TurnLike)
+export type ScriptedTurn =
+  | TurnLike
+  | ((request: CreateResponseBody, turn: number) => TurnLike | PromiseLike<TurnLike>)
 
 export interface ScriptedModelOptions {
   readonly name?: string
@@ -49,8 +52,9 @@ export function scriptedModel(
       const next = queue.shift()
       if (next === undefined) return EXHAUSTED
       const parsed = parseRequest(body)
-      const turn = typeof next === 'function' ? parseTurn(turnFrom(next(parsed, at))) : next
+      const turn = typeof next === 'function' ? await askedTurn(() => next(parsed, at)) : next
       await Promise.resolve()
+      if ('code' in turn) return turn
       return sendInProcess(request, { turn, request: parsed, responseId: `resp_${at}`, clock })
     },
     assertComplete: () => {
@@ -60,6 +64,16 @@ export function scriptedModel(
         `${queue.length} of ${turns.length} scripted turns were not asked for`,
       )
     },
+  }
+}
+
+/** What a function says, or a fault with what it threw: an assertion in it must not pass for a bug of the loop. */
+async function askedTurn(ask: () => TurnLike | PromiseLike<TurnLike>): Promise<ScriptTurn | SendFault> {
+  try {
+    return parseTurn(turnFrom(await ask()))
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return { ...EXHAUSTED, code: 'script_invalid', message: `the function of a turn threw: ${message}` }
   }
 }
 

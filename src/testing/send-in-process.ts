@@ -2,12 +2,14 @@ import { Buffer } from 'node:buffer'
 
 import type { Clock } from '../clock.ts'
 import type { ModelRequest, SendFault } from '../loop/model.ts'
-import { isJsonObject, parseJson } from '../protocol/json.ts'
-import { readProviderError } from '../protocol/provider-error.ts'
 import type { CreateResponseBody } from '../protocol/requests.ts'
+import { statusFault as providerStatusFault, type FaultPlace } from '../provider/fault.ts'
+import { retryAtOf } from '../provider/retry-after.ts'
+import { errorBody, statusRefusal } from '../provider/scripted/refusal.ts'
 import { responseEvents } from '../provider/scripted/response-events.ts'
 import type { ScriptFault, ScriptTurn } from '../provider/scripted/script.ts'
 import { SSE_DONE, sseText } from '../provider/scripted/sse-text.ts'
+import { createRedactor } from '../provider/secrets.ts'
 
 export interface InProcessOptions {
   readonly turn: ScriptTurn
@@ -64,27 +66,21 @@ function bodyOf({ turn, request, responseId, clock }: InProcessOptions): Buffer 
   return Buffer.from([...events.map(sseText), SSE_DONE].join(''))
 }
 
-// What sending again can help: timeouts, conflicts, too many requests, and whatever is the provider's own fault.
-const RETRYABLE: ReadonlySet<number> = new Set([408, 409, 429])
-
+/** As the same answer over HTTP is taken, by the one retry table. */
 function statusFault(fault: Extract<ScriptFault, { type: 'status' }>, clock: Clock): SendFault {
-  const { status, headers = {}, body = {} } = fault
-  const parsed = typeof body === 'string' ? parseJson(body) : body
-  const provider = isJsonObject(parsed) ? readProviderError(parsed) : null
-  const isRetryable = RETRYABLE.has(status) || status >= 500
-  const message = `model endpoint answered ${status}`
-  return { code: codeOf(status), message, provider, isRetryable, retryAt: retryAt(headers, clock) }
+  const { status, headers = {}, body = errorBody(statusRefusal(status)) } = fault
+  const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return providerStatusFault(PLACE, {
+    status,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    retryAt: retryAtOf({ get: (name) => given.get(name) ?? null }, clock.now()),
+  })
 }
 
-function codeOf(status: number): string {
-  if (status === 429) return 'provider_rate_limited'
-  return status >= 500 ? 'provider_unavailable' : 'request_refused'
-}
-
-function retryAt(headers: Readonly<Record<string, string>>, clock: Clock): number | null {
-  const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Number(value)]))
-  const ms = given.get('retry-after-ms') ?? (given.get('retry-after') ?? Number.NaN) * 1000
-  return Number.isFinite(ms) && ms >= 0 ? clock.now() + ms : null
+const PLACE: FaultPlace = {
+  url: 'the scripted model',
+  keyAdvice: 'the script says so',
+  redact: createRedactor([]),
 }
 
 /** Until somebody lets go of the request. */

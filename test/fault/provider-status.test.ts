@@ -195,3 +195,15 @@ test('fault P03: an error that repeats the key is told without it', async () => 
   expect(JSON.stringify([result, frames])).not.toContain(KEY)
   expect(result.message).not.toContain('\u001b')
 })
+
+test.for(['constructor', '__proto__', 'toString'])(
+  'fault P01: a 429 whose error has the code %s is a 429 like any other',
+  async (code) => {
+    const body = JSON.stringify({ error: { code, type: code, message: 'slow down' } })
+    const provider = await fakeProvider(refuses(429, body, { 'retry-after': '2' }), streams(TEXT))
+    const started = startHttpRun(provider)
+    expect(await waitMsOf(started)).toBe(2000)
+    started.clock.advance(2000)
+    expect((await started.live.result).state).toBe('done')
+  },
+)

@@ -94,6 +94,16 @@ test('chunks of one byte give the same stream', async () => {
   expect(await streamText([{ ...ADD, chunk_bytes: 1 }])).toBe(await streamText([ADD]))
 })
 
+test('a body in many pieces takes a time that grows with its length, not with its square', async () => {
+  const text = 'a'.repeat(50_000)
+  const provider = await provide([{ output: [{ type: 'message', text: [text] }], chunk_bytes: 1 }])
+  const startMs = performance.now()
+  const body = await (await post(provider, { input: 'hi', stream: false })).text()
+  expect(body).toContain(text)
+  // It took twelve seconds when every piece left a listener behind.
+  expect(performance.now() - startMs).toBeLessThan(8000)
+})
+
 test('waits go by the clock: before the head, and before each event', async () => {
   const clock = new ManualClock()
   const provider = await provide([{ ...HELLO, delay_ms: 500, event_delay_ms: 10 }], { clock })

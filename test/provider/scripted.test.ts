@@ -280,7 +280,10 @@ test('a function is asked for each turn with its number, and what it gives is ch
 test('a port that is taken is a usage error', async () => {
   const provider = await provide([])
   const port = Number(new URL(provider.url).port)
-  await expect(startScriptedProvider({ v: 1, turns: [] }, { port })).rejects.toMatchObject({ code: 'usage' })
+  await expect(startScriptedProvider({ v: 1, turns: [] }, { port })).rejects.toMatchObject({
+    code: 'usage',
+    message: `cannot listen on 127.0.0.1:${port}: something else does; take another port`,
+  })
 })
 
 async function streamText(turns: readonly ScriptTurn[]): Promise<string> {

@@ -125,6 +125,17 @@ test('limits that are too far away are named', async () => {
   })
 })
 
+test.for([
+  ['limits.turns is 1', { turns: 1 }, 'stop'],
+  ['limits.turns is 1', { turns: 1 }, 'wrap_up'],
+  ['limits.toolCalls is 0', { toolCalls: 0 }, 'stop'],
+] as const)('what %s rules out is named, and not missing: %j, %s', async ([because, limits, onLimit]) => {
+  const { agent } = kitAgent({ limits, onLimit })
+  const { states, guards, transitions } = await coverLoop(agent)
+  expect([states.missing, guards.missing, transitions.missing]).toEqual([[], [], []])
+  expect(states.unreachable).toContainEqual({ name: 'working.executing.running', because })
+})
+
 test('a tool that does not end in time is a violation with the path to it', async () => {
   const hangs = tool({
     name: 'hang',

@@ -50,7 +50,7 @@ test('an error is retried when its status allows it, and ends the run otherwise'
   const retried = await runScript([modelError(503), assistantMessage('hello')])
   expect(retried.result.state).toBe('done')
   const refused = await runScript([modelError(401, { code: 'invalid_api_key' }), assistantMessage('hello')])
-  expect(refused.result).toMatchObject({ state: 'failed', reason: 'invalid_api_key' })
+  expect(refused.result).toMatchObject({ state: 'failed', reason: 'key_refused' })
 })
 
 test('a retry waits for as long as the error asks', async () => {
@@ -120,4 +120,33 @@ test('a turn that is none throws at once', () => {
   expect(() => scriptedModel([{ outputs: [] } as never])).toThrow(
     'script is not valid: outputs is not a field of it',
   )
+})
+
+test('what the function of a turn throws is what the run says, and it may take its time', async () => {
+  const failing = scriptedModel([
+    () => {
+      throw new Error('expected 2 items, got 1')
+    },
+  ])
+  const failed = await run(agent({ model: failing }), 'hi').result
+  expect([failed.state, failed.reason]).toEqual(['failed', 'script_invalid'])
+  expect(failed.message).toContain('expected 2 items, got 1')
+  const slow = scriptedModel([() => Promise.resolve(assistantMessage('at last'))])
+  expect((await run(agent({ model: slow }), 'hi').result).text).toBe('at last')
+})
+
+test('an error means what it means over HTTP: its code, a fallback, a date to wait for, an empty account', async () => {
+  const second = scriptedModel([assistantMessage('Here I am.')])
+  const models = [scriptedModel([modelError(404)]), second] as const
+  expect((await run(agent({ model: models }), 'hi').result).text).toBe('Here I am.')
+  const broke = await runScript([modelError(429, { code: 'insufficient_quota' })])
+  expect(broke.result).toMatchObject({ state: 'failed', reason: 'quota_used_up' })
+  const clock = new SimulatedClock()
+  const at = new Date(clock.now() + 30_000)
+  at.setMilliseconds(0)
+  const asked = scriptedModel([modelError(503, { headers: { 'Retry-After': at.toUTCString() } })], { clock })
+  const live = run(agent({ model: asked, clock }), 'hi')
+  const frame = await untilFrame(live, ({ type }) => type === 'retry_scheduled')
+  expect(frame).toMatchObject({ figures: { retry_at: at.getTime() } })
+  await live.cancel()
 })

@@ -103,20 +103,26 @@ function sendStatus(outgoing: ServerResponse, fault: Extract<ScriptFault, { type
 function write(outgoing: ServerResponse, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
   if (bytes.length === 0) return Promise.resolve()
   return new Promise((resolve) => {
-    outgoing.write(bytes, () => resolve())
+    // Taken back each time: a body of many pieces would leave as many listeners, and adding one looks at all of them.
+    const done = (): void => {
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    outgoing.write(bytes, done)
     // Nobody calls back for what a broken connection did not take.
-    signal.addEventListener('abort', () => resolve(), { once: true })
+    signal.addEventListener('abort', done)
   })
 }
 
 function wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (ms === 0 || signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {
-    const disarm = clock.setTimer(clock.now() + ms, resolve)
-    const stop = (): void => {
+    const done = (): void => {
+      signal.removeEventListener('abort', done)
       disarm()
       resolve()
     }
-    signal.addEventListener('abort', stop, { once: true })
+    const disarm = clock.setTimer(clock.now() + ms, done)
+    signal.addEventListener('abort', done)
   })
 }

@@ -65,8 +65,9 @@ function turnsOf({ turns }: Script): (request: CreateResponseBody, turn: number)
 
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      reject(new LoopchartError('usage', `cannot listen on ${host}:${port}`, { cause }))
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EADDRINUSE' ? 'something else does; take another port' : cause.message
+      reject(new LoopchartError('usage', `cannot listen on ${host}:${port}: ${why}`, { cause }))
     })
     server.listen(port, host, () => {
       const address = server.address()
