@@ -2,8 +2,23 @@ import { createInterface } from 'node:readline/promises'
 
 import type { ApprovalRequestedFrame } from '../frames/generated/frame.ts'
 import type { Run } from '../loop/run.ts'
+import { oneLine, shorten } from './safe-text.ts'
+import { isTyped } from './standard-input.ts'
 
 export type ApproveMode = 'ask' | 'all' | 'none'
+
+export interface ApprovalsOptions {
+  readonly mode: ApproveMode
+  readonly live: Run
+  /** Where to ask; null: nobody is there. */
+  readonly terminal: NodeJS.WriteStream | null
+  /** Whether what a call would do has been shown there by the time of the question. */
+  readonly isShown: boolean
+  /** What was said about calls beforehand, by their ids: true is a yes. */
+  readonly decided?: ReadonlyMap<string, boolean>
+  /** What to do when nobody is there; without it the run is cancelled. */
+  readonly onNobody?: () => void
+}
 
 /** Answers calls that need a person, as the user wants it. */
 export class Approvals {
@@ -11,17 +26,25 @@ export class Approvals {
   isStuck = false
   readonly #mode: ApproveMode
   readonly #live: Run
+  readonly #terminal: NodeJS.WriteStream | null
+  readonly #isShown: boolean
+  readonly #decided: ReadonlyMap<string, boolean>
+  readonly #onNobody: (() => void) | null
   readonly #over = new AbortController()
   #asked: Promise<void> = Promise.resolve()
 
-  constructor(mode: ApproveMode, live: Run) {
+  constructor({ mode, live, terminal, isShown, decided, onNobody }: ApprovalsOptions) {
     this.#mode = mode
     this.#live = live
+    this.#terminal = terminal
+    this.#isShown = isShown
+    this.#decided = decided ?? new Map()
+    this.#onNobody = onNobody ?? null
   }
 
-  take({ call_id: callId }: ApprovalRequestedFrame): void {
+  take(request: ApprovalRequestedFrame): void {
     // One question at a time, in the order of the calls.
-    this.#asked = this.#asked.then(() => this.#answer(callId))
+    this.#asked = this.#asked.then(() => this.#answer(request))
   }
 
   /** The run is over: a question still open is taken back. */
@@ -29,31 +52,55 @@ export class Approvals {
     this.#over.abort()
   }
 
-  async #answer(callId: string): Promise<void> {
+  async #answer({ call_id: callId, shown }: ApprovalRequestedFrame): Promise<void> {
     if (this.#over.signal.aborted) return
+    const decided = this.#decided.get(callId)
+    if (decided === true) return void (await this.#live.approve(callId))
+    if (decided === false) return void (await this.#live.deny(callId, 'the user said no'))
     if (this.#mode === 'all') return void (await this.#live.approve(callId))
     if (this.#mode === 'none') return void (await this.#live.deny(callId, 'this run approves no calls'))
-    if (!process.stdin.isTTY) {
-      this.isStuck = true
-      return void (await this.#live.cancel('a call needs approval and nobody can give it'))
+    const answer = this.#terminal === null ? 'nobody' : await this.#ask(this.#terminal, shown)
+    switch (answer) {
+      case 'yes':
+        return void (await this.#live.approve(callId))
+      case 'no':
+        return void (await this.#live.deny(callId, 'the user said no'))
+      case 'nobody':
+        this.isStuck = true
+        if (this.#onNobody !== null) return this.#onNobody()
+        return void (await this.#live.cancel('a call needs approval and nobody can give it'))
+      case 'over':
     }
-    const isApproved = await this.#ask()
-    if (isApproved === null) return
-    await (isApproved ? this.#live.approve(callId) : this.#live.deny(callId, 'the user said no'))
   }
 
-  /** Null: the run ended first. */
-  async #ask(): Promise<boolean | null> {
+  /** `nobody`: the input has ended. `over`: the run has. */
+  async #ask(terminal: NodeJS.WriteStream, shown: string): Promise<'yes' | 'no' | 'nobody' | 'over'> {
     // Not as a terminal: the kernel edits the line, and Ctrl-C stays a signal.
-    const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
+    const lines = createInterface({ input: process.stdin, output: terminal, terminal: false })
     try {
-      const answer = await lines.question('run it? [y/N] ', { signal: this.#over.signal })
-      return /^\s*y(?:es)?\s*$/iu.test(answer)
+      // A question that is open when the input ends is never answered.
+      const ended = new Promise<null>((resolve) => lines.once('close', () => resolve(null)))
+      const question = `run ${this.#isShown ? 'it' : shorten(oneLine(shown), SHOWN_MAX)}? [y/N] `
+      const answer = await Promise.race([lines.question(question, { signal: this.#over.signal }), ended])
+      if (answer === null) {
+        terminal.write('\n')
+        return 'nobody'
+      }
+      return /^\s*y(?:es)?\s*$/iu.test(answer) ? 'yes' : 'no'
     } catch {
-      return null
+      return 'over'
     } finally {
       lines.close()
       process.stdin.unref()
     }
   }
+}
+
+const SHOWN_MAX = 2000
+
+/** The terminal that a person can be asked on, null when there is none: what is piped elsewhere shows no question. */
+export function askingTerminal(isJson: boolean): NodeJS.WriteStream | null {
+  if (!isTyped()) return null
+  if (process.stderr.isTTY) return process.stderr
+  return process.stdout.isTTY && !isJson ? process.stdout : null
 }

@@ -58,7 +58,8 @@ const SCRIPT_BYTES_MAX = 16 * 1024 * 1024
 /** Reads the script of a file. Throws `file_unreadable` or `script_invalid`. */
 export async function readScript(path: string): Promise<Script> {
   const bytes = await readNamedFile(path, SCRIPT_BYTES_MAX, 'a script')
-  const value = parseJson(bytes.toString('utf8'))
+  // Some editors begin a file with a mark that is not JSON.
+  const value = parseJson(bytes.toString('utf8').replace(/^\uFEFF/u, ''))
   if (value === undefined) throw new LoopchartError('script_invalid', `${path} is not JSON`)
   return parseScript(value)
 }

@@ -27,8 +27,9 @@ export const configShape = z
     reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']),
     reasoning_summary: z.enum(['concise', 'detailed', 'auto']),
     verbosity: z.enum(['low', 'medium', 'high']),
-    store: z.boolean(),
+    store_responses: z.boolean().describe('Whether the provider keeps responses.'),
     encrypted_reasoning: z.boolean(),
+    store: z.string().min(1).describe('The file that runs are kept in.'),
     log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug', 'trace']),
     log_file: z.string().min(1),
   })
@@ -60,7 +61,8 @@ export async function readConfigFile(path: string): Promise<Config> {
 
 async function readIfThere(path: string): Promise<string | null> {
   try {
-    return await readFile(path, 'utf8')
+    // Some editors begin a file with a mark that is not JSON.
+    return (await readFile(path, 'utf8')).replace(/^\uFEFF/u, '')
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR'))
       return null

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
-import type { Readable, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 
 import { LoopchartError } from '../errors.ts'
 import { FrameStamp } from '../frames/frame-stamp.ts'
@@ -14,6 +14,7 @@ import type { AssembledResponse } from '../stream/assemble-response.ts'
 import type { ResponseReader } from '../stream/response-reader.ts'
 import { describeFrame, describeResponse } from './describe.ts'
 import { ExitCode } from './exit-code.ts'
+import { isTyped, readStandardInput } from './standard-input.ts'
 
 export interface DecodeOptions {
   /** A path, or `-` for standard input. */
@@ -25,11 +26,10 @@ export interface DecodeOptions {
 
 /** Decodes a recorded response and prints it; resolves with the exit code. */
 export async function decode({ file, isJson, isStrict, output }: DecodeOptions): Promise<number> {
-  if (file === '-' && process.stdin.isTTY) {
+  if (file === '-' && isTyped()) {
     throw new LoopchartError('usage', 'decode needs a recording: give its path, or pipe it in')
   }
-  // By its number: as a stream object, an input that cannot be read looks like an empty one.
-  const input = file === '-' ? createReadStream('', { fd: 0 }) : createReadStream(file)
+  const input = file === '-' ? readStandardInput() : createReadStream(file)
   const profile = isStrict ? await loadStrict() : tolerant
   const show = isJson ? formatFrame : describeFrame
   const response = await record(input, file, profile, (frame) => output.write(`${show(frame)}\n`), output)
@@ -38,7 +38,7 @@ export async function decode({ file, isJson, isStrict, output }: DecodeOptions):
 }
 
 async function record(
-  input: Readable,
+  input: AsyncIterable<unknown>,
   file: string,
   profile: ValidationProfile,
   onFrame: (frame: Frame) => void,
@@ -71,7 +71,10 @@ function isBlank(bytes: Buffer): boolean {
   return /^\uFEFF?\s*$/u.test(bytes.toString('utf8'))
 }
 
-async function* readAll(input: Readable, file: string): AsyncGenerator<Buffer, void, undefined> {
+async function* readAll(
+  input: AsyncIterable<unknown>,
+  file: string,
+): AsyncGenerator<Buffer, void, undefined> {
   try {
     for await (const chunk of input) if (Buffer.isBuffer(chunk)) yield chunk
   } catch (cause) {

@@ -36,6 +36,7 @@ export async function demo(command: string): Promise<number> {
       log: null,
       redactor: new Redactor([]),
       approve: 'none',
+      terminal: null,
     })
     if (code === 0) say(`\n${nextSteps(command).join('\n')}`)
     return code

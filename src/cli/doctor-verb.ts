@@ -2,8 +2,9 @@ import { stat } from 'node:fs/promises'
 
 import { LoopchartError } from '../errors.ts'
 import { DEFAULT_LIMITS } from '../loop/agent.ts'
+import { resolveContinuity } from '../loop/continuity.ts'
 import { loadStrict } from '../protocol/load-strict.ts'
-import { profileFor, PROFILES } from '../provider/profiles.ts'
+import { profileFor, PROFILES, type ProviderProfile } from '../provider/profiles.ts'
 import type { Config } from './config-file.ts'
 import type { Finding } from './departures.ts'
 import { ExitCode } from './exit-code.ts'
@@ -13,6 +14,7 @@ import { Redactor } from './redactor.ts'
 import { oneLine, shorten } from './safe-text.ts'
 import { listSecrets } from './secrets.ts'
 import { loadSettings, SETTINGS, type SettingFlags, type Settings } from './settings.ts'
+import { tableOf } from './table-of.ts'
 
 export interface DoctorFlags extends SettingFlags {
   readonly json?: true
@@ -68,7 +70,8 @@ async function probe({ config, apiKey }: Settings, redactor: Redactor): Promise<
 
 async function settingRows(settings: Settings, redactor: Redactor): Promise<readonly SettingRow[]> {
   const { config, sources, apiKey, apiKeySource, configPath } = settings
-  const defaults = defaultsOf(config, apiKey)
+  const profile = profileFor(config.base_url ?? PROFILES.openai.baseUrl ?? '')
+  const defaults = defaultsOf(config, apiKey, profile)
   const rows = SETTINGS.map(({ key }): SettingRow => {
     const value = config[key]
     const isDefault = value === undefined
@@ -80,11 +83,10 @@ async function settingRows(settings: Settings, redactor: Redactor): Promise<read
     }
   })
   const key = apiKey === null ? 'none' : `[redacted], ${apiKey.length} characters`
-  const profile = profileFor(config.base_url ?? PROFILES.openai.baseUrl ?? '').name
   return [
     { setting: 'api_key', value: key, source: apiKeySource ?? 'default' },
     ...rows,
-    { setting: 'profile', value: profile, source: 'by the base URL' },
+    { setting: 'profile', value: profile.name, source: 'by the base URL' },
     { setting: 'config file', value: configPath, source: (await isThere(configPath)) ? 'read' : 'not there' },
   ].map(({ setting, value, source }) => ({
     setting,
@@ -95,9 +97,10 @@ async function settingRows(settings: Settings, redactor: Redactor): Promise<read
 
 const DEFAULT_SHOWN = { turns: DEFAULT_LIMITS.turns, tool_calls: DEFAULT_LIMITS.toolCalls }
 
-function defaultsOf(config: Config, apiKey: string | null): Config {
+function defaultsOf(config: Config, apiKey: string | null, { canContinueById }: ProviderProfile): Config {
+  const { store_responses: store = null, encrypted_reasoning: encryptedReasoning = false } = config
   return {
-    continuity: 'previous_response_id',
+    continuity: resolveContinuity({ continuity: null, store, encryptedReasoning, canContinueById }).mode,
     stream: true,
     approve: 'ask',
     retries: 4,
@@ -117,15 +120,4 @@ async function isThere(path: string): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-/** Columns as wide as what is in them, the last one as it comes. */
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows]
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
-      .join('  ')
-  return all.map((row) => `${line(row)}\n`).join('')
 }

@@ -4,6 +4,8 @@ import type { RunResult } from '../loop/run.ts'
 export const ExitCode = {
   ok: 0,
   internal: 1,
+  /** Two runs differ, or what was to follow does not. */
+  different: 1,
   usage: 2,
   limitExceeded: 3,
   failed: 4,

@@ -14,6 +14,11 @@ export class JsonView implements RunView {
     this.#output.write(`${formatFrame(frame)}\n`)
   }
 
+  past(frame: Frame): void {
+    // What is printed is a log, and a log begins with its first frame.
+    this.frame(frame)
+  }
+
   close(): void {
     // Nothing was changed that must be put back.
   }

@@ -1,6 +1,12 @@
-import type { Frame, RunEndedFrame, ToolEndedFrame, ToolFailedFrame } from '../frames/generated/frame.ts'
+import type {
+  Frame,
+  RunEndedFrame,
+  ToolEndedFrame,
+  ToolFailedFrame,
+  ToolStartedFrame,
+} from '../frames/generated/frame.ts'
 import type { AnyItem } from '../protocol/items.ts'
-import type { JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { outputText } from '../protocol/output-text.ts'
 import { columnAfter } from './cursor-column.ts'
 import { countOf, durationOf, RunFigures } from './run-figures.ts'
@@ -45,6 +51,11 @@ export class LiveView implements RunView {
     this.#status?.draw()
   }
 
+  past(frame: Frame): void {
+    this.#figures.take(frame)
+    if (frame.type === 'tool_started') this.#remember(frame)
+  }
+
   close(): void {
     this.#endLine()
     this.#status?.close()
@@ -53,7 +64,7 @@ export class LiveView implements RunView {
   #show(frame: Frame): void {
     switch (frame.type) {
       case 'run_started':
-        return this.#line('dim', `model ${oneLine(frame.model)}, tools ${toolNames(frame.agent['tools'])}`)
+        return this.#line('dim', `model ${oneLine(frame.model)}, tools ${toolNames(frame.agent)}`)
       case 'state_entered':
         return this.#pathTo(frame.state, frame.turn)
       case 'request_sent':
@@ -67,9 +78,10 @@ export class LiveView implements RunView {
         // A response that was not streamed has no deltas.
         if (!this.#hasText) this.#text(outputText(frame.items.flatMap(itemOf)))
         return this.#endLine()
+      case 'run_resumed':
+        return this.#line('dim', `resumed in turn ${this.#figures.turn}, ${this.#figures.state}`)
       case 'tool_started':
-        this.#names.set(frame.call_id, { name: frame.name, shown: `${frame.name} ${frame.arguments}` })
-        return
+        return this.#remember(frame)
       case 'tool_ended':
       case 'tool_failed':
         return this.#call(frame)
@@ -81,10 +93,13 @@ export class LiveView implements RunView {
         const { used, allowed } = frame.figures
         return this.#line('yellow', `limit reached: ${frame.cause}, ${Number(used)} of ${Number(allowed)}`)
       }
+      case 'warning':
+        // What a provider said with an error is in the line that tells of the error.
+        if (frame.cause === 'error_body') return
+        return this.#line('yellow', `warning: ${brief(frame.cause)}`)
       case 'continuity_switched':
       case 'provider_switched':
       case 'history_compacted':
-      case 'warning':
         return this.#line('yellow', `${frame.type.replaceAll('_', ' ')}: ${brief(frame.cause)}`)
       case 'approval_requested':
         return this.#line('yellow', `needs approval: ${shorten(oneLine(frame.shown), SHOWN_MAX)}`)
@@ -110,6 +125,10 @@ export class LiveView implements RunView {
     if (!TURN_ENDS.has(name)) return
     this.#line('dim', `turn ${this.#pathTurn}: ${this.#path.join(' > ')}`)
     this.#path = []
+  }
+
+  #remember({ call_id: callId, name, arguments: given }: ToolStartedFrame): void {
+    this.#names.set(callId, { name, shown: `${name} ${given}` })
   }
 
   #call(frame: ToolEndedFrame | ToolFailedFrame): void {
@@ -183,6 +202,14 @@ function brief(text: string): string {
   return shorten(oneLine(text), CAUSE_MAX)
 }
 
-function toolNames(tools: unknown): string {
-  return Array.isArray(tools) && tools.length > 0 ? oneLine(tools.map(String).join(', ')) : 'none'
+/** The tools that the first model is told of, which are those of the others too. */
+function toolNames({ plans }: JsonObject): string {
+  const plan: unknown = Array.isArray(plans) ? plans[0] : undefined
+  const definitions = isJsonObject(plan) ? plan['definitions'] : undefined
+  const names = Array.isArray(definitions)
+    ? definitions.flatMap((definition: unknown) =>
+        isJsonObject(definition) && typeof definition['name'] === 'string' ? [definition['name']] : [],
+      )
+    : []
+  return names.length === 0 ? 'none' : oneLine(names.join(', '))
 }

@@ -20,8 +20,12 @@ export async function loadAgent(place: string): Promise<Agent> {
 }
 
 async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const { promise: stuck, reject } = Promise.withResolvers<never>()
+  // A module that waits for nothing would end the process without a word.
+  const onIdle = (): void => reject(new Error('it never finishes loading: it waits for what cannot come'))
+  process.once('beforeExit', onIdle)
   try {
-    const module: unknown = await import(pathToFileURL(resolve(file)).href)
+    const module: unknown = await Promise.race([import(pathToFileURL(resolve(file)).href), stuck])
     return Object(module)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
@@ -30,6 +34,8 @@ async function importFile(file: string): Promise<Readonly<Record<string, unknown
     throw new LoopchartError('file_unreadable', `cannot load the agent of ${file}: ${reason}; ${hint}`, {
       cause,
     })
+  } finally {
+    process.off('beforeExit', onIdle)
   }
 }
 

@@ -6,6 +6,8 @@ import { ExitCode } from './exit-code.ts'
 import { createProgram } from './program.ts'
 import { report } from './report.ts'
 
+const LEFT_OPEN_MS = 500
+
 const { version }: { version: string } = createRequire(import.meta.url)('loopchart/package.json')
 
 // A reader such as `head` that has seen enough closes the pipe; that is not an error.
@@ -29,3 +31,9 @@ try {
 } catch (error) {
   process.exitCode = report(error)
 }
+
+// What a module or a tool of the user's has left open, a server or a wait that nobody can abort, must not hold a
+// command that is over. With nothing left, this timer does not hold it either.
+setInterval(() => {
+  if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit()
+}, LEFT_OPEN_MS).unref()

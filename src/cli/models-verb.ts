@@ -1,4 +1,5 @@
 import { LoopchartError } from '../errors.ts'
+import { escapeUnsafe } from '../frames/format-frame.ts'
 import { listModels } from '../provider/list-models.ts'
 import { oneLine } from './safe-text.ts'
 import { loadSettings, type SettingFlags } from './settings.ts'
@@ -13,7 +14,7 @@ export async function models(flags: SettingFlags & { readonly json?: true }): Pr
     )
   }
   const listed = await listModels({ baseUrl: config.base_url, apiKey: apiKey ?? '' })
-  if (flags.json === true) return `${JSON.stringify(listed, null, 2)}\n`
+  if (flags.json === true) return `${escapeUnsafe(JSON.stringify(listed, null, 2))}\n`
   return listed
     .map(({ id, ownedBy }) => `${oneLine(id)}${ownedBy === null ? '' : `  (${oneLine(ownedBy)})`}\n`)
     .join('')

@@ -124,11 +124,11 @@ async function followUpFindings(
   const topic = 'unanswered call'
   return [
     answered.response === null
-      ? { topic: 'previous_response_id', verdict: 'not supported', detail: said(answered) }
+      ? { topic: 'previous_response_id', verdict: unsupported(answered), detail: said(answered) }
       : { topic: 'previous_response_id', verdict: 'as specified', detail: 'a follow-up by id was answered' },
     // Without chains, a refusal says nothing about pairing.
     answered.response === null
-      ? { topic, verdict: 'not seen', detail: 'follow-ups by id are not supported' }
+      ? { topic, verdict: 'not seen', detail: 'no follow-up by id was answered' }
       : refusalFinding(topic, unanswered, 'a follow-up without the output of a call'),
   ]
 }
@@ -146,6 +146,7 @@ async function unknownIdFinding(send: SendProbe, model: string): Promise<Finding
 function refusalFinding(topic: string, answer: ProbeAnswer, what: string): Finding {
   const { status, response } = answer
   if (response !== null) return { topic, verdict: 'departs', detail: `${what} was accepted` }
+  if (isUnanswered(answer)) return { topic, verdict: 'no answer', detail: said(answer) }
   const isRefused = status === 400 || status === 404 || status === 422
   return { topic, verdict: isRefused ? 'as specified' : 'departs', detail: `${what}: ${said(answer)}` }
 }
@@ -153,10 +154,19 @@ function refusalFinding(topic: string, answer: ProbeAnswer, what: string): Findi
 async function compactFinding(send: SendProbe, model: string): Promise<Finding> {
   const topic = 'compact'
   const answer = await send({ model, input: ask('Hello.') }, 'responses/compact')
-  if (answer.fault !== null) return { topic, verdict: 'not supported', detail: said(answer) }
+  if (answer.fault !== null) return { topic, verdict: unsupported(answer), detail: said(answer) }
   const [event] = answer.events
   const isCompaction = isJsonObject(event?.data) && event.data['object'] === 'response.compaction'
   return findingOf(topic, isCompaction ? [] : ['the answer is not a response.compaction'], 'answered')
+}
+
+/** Whether nothing is known: no answer came, or one that says that it might be another one later. */
+function isUnanswered({ status, fault }: ProbeAnswer): boolean {
+  return status === null || fault?.isRetryable === true
+}
+
+function unsupported(answer: ProbeAnswer): Finding['verdict'] {
+  return isUnanswered(answer) ? 'no answer' : 'not supported'
 }
 
 function said({ status, fault }: ProbeAnswer): string {

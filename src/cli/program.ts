@@ -1,12 +1,11 @@
 import { Command } from 'commander'
 
+import { addDriveOptions, addProviderOptions, collect, type Finish } from './common-options.ts'
 import type { DoctorFlags } from './doctor-verb.ts'
 import type { MockFlags } from './mock-verb.ts'
-import type { RunFlags } from './run-verb.ts'
+import type { RunFlags } from './run-flags.ts'
 import type { SettingFlags } from './settings.ts'
-
-/** Takes the exit code of a verb. */
-export type Finish = (exitCode: number) => void
+import { addStoreVerbs } from './store-program.ts'
 
 /** The command line. What a verb needs is loaded when it is called: help and version need none of it. */
 export function createProgram(version: string, command: string, finish: Finish): Command {
@@ -19,16 +18,13 @@ export function createProgram(version: string, command: string, finish: Finish):
   addSmallVerbs(program, finish)
   addDoctor(program, finish)
   addDecode(program, finish)
-  for (const each of [program, ...program.commands]) {
+  addStoreVerbs(program, finish)
+  const verbs = program.commands.flatMap((verb) => [verb, ...verb.commands])
+  for (const each of [program, ...verbs]) {
     each.exitOverride().configureOutput({ outputError: () => undefined })
   }
   return program
 }
-
-const EXIT_CODES = `
-Exit codes: 0 done, 1 internal error, 2 wrong usage, 3 a limit was reached, 4 failed,
-5 a call needs an approval that nobody can give, 6 let go for now, 130 cancelled.
-`
 
 function addRun(program: Command, finish: Finish): void {
   const verb = program
@@ -42,35 +38,19 @@ function addRun(program: Command, finish: Finish): void {
     .option('--continuity <way>', 'previous_response_id, stateless or auto')
     .option('--limit <limits>', 'such as turns=20,tool_calls=32,tokens=100000,ms=60000')
     .option('--retries <times>', 'how often one request may be sent again')
-    .option('--approve <whom>', 'ask, all or none: who decides on calls that need approval')
     .option('--attach <file>', 'a file to send with the prompt, up to 10 MiB; may be repeated', collect)
-    .option('--agent <file[#name]>', 'run the agent that a module of yours exports')
     .option('--provider <name>', 'scripted: a provider in this process, with a few tools that read')
     .option('--script <file>', 'what the scripted provider says')
     .option(
       '--workspace <folder>',
       'what the tools of the scripted provider read; the current folder without it',
     )
-    .option('--json', 'print every frame as one line of JSON, and nothing else')
-    .option('--log-level <level>', 'error, warn, info, debug or trace; nothing is logged without it')
-    .option('--log-file <file>', 'append the log to a file instead of standard error')
-    .addHelpText('after', EXIT_CODES)
-    .action(async (prompt: string | undefined, flags: RunFlags) => {
-      const { runVerb } = await import('./run-verb.ts')
-      finish(await runVerb(prompt, flags))
-    })
-}
-
-function addProviderOptions(verb: Command): void {
-  verb
-    .option('--base-url <url>', 'the endpoint up to /responses; OPENAI_BASE_URL without it')
-    .option('--model <name>', 'the model; LOOPCHART_MODEL without it')
-    .option('--api-key-file <file>', 'a file that holds the key; OPENAI_API_KEY without it')
-    .option('--env-file <file>', 'a file with NAME=value lines, read as if they were set')
-}
-
-function collect(value: string, earlier: readonly string[] = []): readonly string[] {
-  return [...earlier, value]
+    .option('--store [file]', 'keep the run, so that it can be resumed; without a file, in one of your own')
+  addDriveOptions(verb)
+  verb.action(async (prompt: string | undefined, flags: RunFlags) => {
+    const { runVerb } = await import('./run-verb.ts')
+    finish(await runVerb(prompt, flags))
+  })
 }
 
 function addDemo(program: Command, command: string, finish: Finish): void {

@@ -1,21 +1,18 @@
-import { createReadStream } from 'node:fs'
-
 import { LoopchartError } from '../errors.ts'
+import { isTyped, readStandardInput } from './standard-input.ts'
 
 const PROMPT_BYTES_MAX = 10 * 1024 * 1024
 
 /** The prompt: an argument, or standard input when there is none or it is `-`. Throws `usage` when neither has one. */
 export async function readPrompt(given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '-') return checked(given)
-  if (process.stdin.isTTY) {
+  if (isTyped()) {
     throw new LoopchartError('usage', 'run needs a prompt: give it as an argument, or pipe it in')
   }
   const chunks: Buffer[] = []
   let length = 0
   try {
-    // By its number: as a stream object, an input that cannot be read looks like an empty one.
-    for await (const chunk of createReadStream('', { fd: 0 })) {
-      if (!Buffer.isBuffer(chunk)) continue
+    for await (const chunk of readStandardInput()) {
       chunks.push(chunk)
       length += chunk.length
       if (length > PROMPT_BYTES_MAX) break

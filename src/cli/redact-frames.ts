@@ -23,6 +23,11 @@ export class FrameRedactor {
   push(frame: Frame): readonly Frame[] {
     if (this.#redactor.isIdle) return [frame]
     if (endsTexts(frame) || this.#held.length >= HELD_MAX) this.#settleAll()
+    // Nothing follows what a call has said, and the next frame may be a question that somebody has to see.
+    if (frame.type === 'tool_ended' || frame.type === 'tool_failed') {
+      this.#settle(`tool_stdout ${frame.call_id}`)
+      this.#settle(`tool_stderr ${frame.call_id}`)
+    }
     const piece = pieceOf(frame)
     const held: HeldFrame = { frame, piece, ranges: [], isOpen: false }
     this.#held.push(held)
@@ -56,12 +61,16 @@ export class FrameRedactor {
   }
 
   #settleAll(): void {
-    for (const parts of this.#joins.values()) {
-      const joined = parts.map(textOf).join('')
-      this.#cover(parts, joined, joined.length)
-      for (const { held } of parts) held.isOpen = false
-    }
-    this.#joins.clear()
+    for (const key of this.#joins.keys()) this.#settle(key)
+  }
+
+  /** The text of this name has ended. */
+  #settle(key: string): void {
+    const parts = this.#joins.get(key) ?? []
+    const joined = parts.map(textOf).join('')
+    this.#cover(parts, joined, joined.length)
+    for (const { held } of parts) held.isOpen = false
+    this.#joins.delete(key)
   }
 
   #release(): readonly Frame[] {

@@ -16,6 +16,7 @@ export function report(error: unknown): number {
   }
   if (error instanceof LoopchartError) {
     process.stderr.write(`loopchart: ${oneLine(error.message)} [${error.code}]\n`)
+    if (error.code === 'run_locked') return ExitCode.suspended
     return USAGE_CODES.has(error.code) ? ExitCode.usage : ExitCode.failed
   }
   process.stderr.write(`loopchart: internal error, please report it: ${oneLine(String(error))}\n`)
@@ -26,10 +27,18 @@ export function report(error: unknown): number {
 const USAGE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'usage',
   'file_unreadable',
+  'output_unwritable',
   'config_invalid',
   'provider_missing',
   'provider_invalid',
   'script_invalid',
   'agent_invalid',
   'tool_invalid',
+  'frame_invalid',
+  'frame_version_unknown',
+  'log_version',
+  'run_exists',
+  'run_unknown',
+  'store_unusable',
+  'resume_refused',
 ])

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 
 import type { Agent } from '../loop/agent.ts'
-import { run, type Run, type RunResult } from '../loop/run.ts'
+import { run, type ResumeInput, type Run, type RunResult } from '../loop/run.ts'
 import type { RunInput } from '../loop/run-input.ts'
-import { Approvals, type ApproveMode } from './approvals.ts'
+import { Approvals, type ApproveMode, type ApprovalsOptions } from './approvals.ts'
+import { concludeBroken, concludeLetGo, tellChanges } from './conclude-kept.ts'
 import { ExitCode, exitCodeOf } from './exit-code.ts'
+import { JsonView } from './json-view.ts'
+import { openRequests, type KeptRun } from './kept-run.ts'
 import type { Log } from './log.ts'
 import { FrameRedactor } from './redact-frames.ts'
 import type { Redactor } from './redactor.ts'
@@ -13,40 +16,73 @@ import type { RunView } from './run-view.ts'
 
 export interface SessionOptions {
   readonly agent: Agent
-  readonly input: RunInput
+  readonly input: RunInput | ResumeInput
   readonly view: RunView
   readonly log: Log | null
   readonly redactor: Redactor
   readonly approve: ApproveMode
+  /** Where to ask for approval; null: nobody is there. */
+  readonly terminal: ApprovalsOptions['terminal']
+  /** What keeps the run; without it, it is gone with this process. */
+  readonly kept?: KeptRun | null
+  /** What was said beforehand about calls that need approval. */
+  readonly decided?: ReadonlyMap<string, boolean>
 }
 
 /** Runs an agent and shows it: to the view, to the log, and to the shell by the exit code that it resolves with. */
 export async function runSession(options: SessionOptions): Promise<number> {
-  const { agent, input, view, redactor, approve } = options
-  const live = run(agent, input)
-  const approvals = new Approvals(approve, live)
-  const release = cancelOnSignals(live)
+  const { agent, input, view, redactor, approve, terminal, kept = null, decided = new Map() } = options
+  const live = run(agent, input, kept === null ? {} : { store: kept.store })
+  const isShown = !(view instanceof JsonView)
+  const say = (text: string): void => {
+    process.stderr.write(`loopchart: ${oneLine(redactor.text(text))}\n`)
+  }
+  if (kept !== null) tellChanges(kept, agent, say)
+  if (kept !== null && isShown) process.stderr.write(`run ${oneLine(live.id)}\n`)
+  const onNobody = kept === null ? {} : { onNobody: () => kept.leave(live, 'unapproved') }
+  const approvals = new Approvals({ mode: approve, live, terminal, isShown, decided, ...onNobody })
+  const release = listenToSignals(live, kept)
+  const finish = (): void => {
+    approvals.close()
+    view.close()
+  }
   try {
     await showFrames(live, options, approvals)
+    const letGo = (await kept?.letGo()) ?? null
+    if (kept !== null && letGo !== null) {
+      finish()
+      tellMasked(redactor, say)
+      return concludeLetGo(live, kept, letGo, say)
+    }
     const result = await live.result
-    approvals.close()
-    view.close()
-    return conclude(result, redactor, approvals.isStuck)
+    finish()
+    tellMasked(redactor, say)
+    const isStuck = kept === null && approvals.isStuck
+    return conclude(result, { isStuck, resumeHint: kept?.resumeHint(live.id) ?? null, say })
+  } catch (error) {
+    finish()
+    if (kept === null) throw error
+    return concludeBroken(error, kept.resumeHint(live.id), say)
   } finally {
     release()
-    approvals.close()
-    view.close()
+    finish()
   }
 }
 
 async function showFrames(
   live: Run,
-  { view, log, redactor }: SessionOptions,
+  { view, log, redactor, kept }: SessionOptions,
   approvals: Approvals,
 ): Promise<void> {
   const frames = new FrameRedactor(redactor)
+  const past = kept?.store.past ?? []
+  const unanswered = openRequests(past, live)
   const show = (shown: ReturnType<FrameRedactor['end']>): void => {
     for (const frame of shown) {
+      if (frame.seq < past.length && !unanswered.has(frame.seq)) {
+        view.past(frame)
+        continue
+      }
       view.frame(frame)
       log?.frame(frame)
       if (frame.type === 'approval_requested') approvals.take(frame)
@@ -54,21 +90,30 @@ async function showFrames(
   }
   for await (const frame of live) {
     show(frames.push(frame))
+    if (frame.seq >= past.length) kept?.follow(live)
     // Frames wait in the log of the run until whoever reads the output has caught up.
     if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
   }
   show(frames.end())
 }
 
-/** The first signal ends the run in good order, the second at once. */
-function cancelOnSignals(live: Run): () => void {
-  let isFirst = true
-  const onSignal = (): void => {
-    if (!isFirst) process.exit(ExitCode.cancelled)
-    isFirst = false
+/**
+ * The first signal ends the run in good order, the second at once. A run that is kept is not ended by SIGTERM, which is
+ * about this process, but let go of.
+ */
+function listenToSignals(live: Run, kept: KeptRun | null): () => void {
+  let code: number | null = null
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (code !== null) process.exit(code)
     // The terminal has written ^C wherever the cursor was.
     if (process.stderr.isTTY) process.stderr.write('\n')
-    void live.cancel('interrupted')
+    if (signal === 'SIGTERM' && kept !== null) {
+      code = ExitCode.suspended
+      kept.leave(live, 'signal')
+    } else {
+      code = ExitCode.cancelled
+      void live.cancel('interrupted')
+    }
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
@@ -78,13 +123,19 @@ function cancelOnSignals(live: Run): () => void {
   }
 }
 
-function conclude(result: RunResult, redactor: Redactor, isStuck: boolean): number {
-  const say = (text: string): void => {
-    process.stderr.write(`loopchart: ${oneLine(redactor.text(text))}\n`)
-  }
+function tellMasked({ masked }: Redactor, say: (text: string) => void): void {
+  if (masked > 0) say(`secrets were masked as [redacted] in ${places(masked)} of what was shown`)
+}
+
+interface Conclusion {
+  readonly isStuck: boolean
+  /** Goes on with a run that was let go of; null: it is not kept. */
+  readonly resumeHint: string | null
+  readonly say: (text: string) => void
+}
+
+function conclude(result: RunResult, { isStuck, resumeHint, say }: Conclusion): number {
   const { status, state, reason, message } = result
-  if (redactor.masked > 0)
-    say(`secrets were masked as [redacted] in ${places(redactor.masked)} of what was shown`)
   if (isStuck) {
     say(
       'a call needs approval and there is no terminal to ask on [usage]; add --approve all or --approve none',
@@ -93,11 +144,23 @@ function conclude(result: RunResult, redactor: Redactor, isStuck: boolean): numb
   }
   if (status === 'suspended') {
     const when = result.retryAt === null ? 'later' : `after ${new Date(result.retryAt).toISOString()}`
-    say(`${message}; the provider asks for a long wait, run this again ${when} [${reason}]`)
+    const how = resumeHint === null ? `run this again ${when}` : `${when} ${resumeHint}`
+    say(`${message}; the provider asks for a long wait, ${how} [${reason}]`)
   }
   if (state === 'failed') say(`${message} [${reason}]`)
-  if (state === 'limitExceeded') say(`${message} [${reason}]; raise it with --limit`)
+  if (state === 'limitExceeded') {
+    const flag = LIMIT_NAMES[reason]
+    say(`${message} [${reason}]${flag === undefined ? '' : `; raise it with --limit ${flag}=N`}`)
+  }
   return exitCodeOf(result)
+}
+
+/** By the reason of an ending, what `--limit` calls it. Others are the agent's own. */
+const LIMIT_NAMES: Readonly<Record<string, string>> = {
+  turns: 'turns',
+  tool_calls: 'tool_calls',
+  tokens: 'tokens',
+  wall_time: 'ms',
 }
 
 function places(count: number): string {

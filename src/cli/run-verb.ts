@@ -1,52 +1,79 @@
 import { agent } from '../agent.ts'
 import { LoopchartError } from '../errors.ts'
+import { openStore } from '../journal/open-store.ts'
 import type { Agent } from '../loop/agent.ts'
 import type { InputPart } from '../loop/run-input.ts'
+import { askingTerminal } from './approvals.ts'
 import { readAttachments } from './attachments.ts'
 import { chooseModel, chooseScripted, type ChosenModel } from './choose-model.ts'
 import type { Config } from './config-file.ts'
 import { JsonView } from './json-view.ts'
+import { KeptRun } from './kept-run.ts'
 import { LiveView } from './live-view.ts'
 import { loadAgent } from './load-agent.ts'
 import { openLog } from './log.ts'
 import { readPrompt } from './read-prompt.ts'
 import { Redactor } from './redactor.ts'
-import { runSession } from './run-session.ts'
+import { resumeHint } from './resume-hint.ts'
+import type { RunFlags } from './run-flags.ts'
+import { runSession, type SessionOptions } from './run-session.ts'
 import type { RunView } from './run-view.ts'
 import { listSecrets } from './secrets.ts'
-import { loadSettings, type SettingFlags, type Settings } from './settings.ts'
+import { loadSettings, type Settings } from './settings.ts'
+import { storePathOf } from './store-option.ts'
 import { terminalOn } from './terminal.ts'
 import { workspaceTools } from './workspace-tools.ts'
-
-export interface RunFlags extends SettingFlags {
-  readonly workspace?: string
-  readonly agent?: string
-  readonly provider?: string
-  readonly script?: string
-  readonly attach?: readonly string[]
-  readonly json?: true
-}
 
 /** Runs one loop for `loopchart run`; resolves with the exit code. */
 export async function runVerb(prompt: string | undefined, flags: RunFlags): Promise<number> {
   checkFlags(flags)
   const settings = await loadSettings(flags, process.env)
-  const { config } = settings
   const text = await readPrompt(prompt)
   const attached = await readAttachments(flags.attach ?? [])
   const first: InputPart = { type: 'input_text', text }
+  const path = storePathOf(flags, settings)
+  // Before anything else: a store that cannot be used must not be found out about after the first request.
+  const store = path === null ? null : openStore(path)
+  const kept =
+    store === null
+      ? null
+      : new KeptRun({ store, reconciled: new Map(), resumeHint: (id) => resumeHint(flags, id) })
+  try {
+    return await driveRun(flags, settings, {
+      input: attached.length === 0 ? text : [first, ...attached],
+      kept,
+    })
+  } finally {
+    kept?.close()
+  }
+}
+
+export interface DrivenRun extends Pick<SessionOptions, 'input' | 'kept' | 'decided'> {
+  /** What to do before, once it is known with what agent. */
+  readonly prepare?: (agent: Agent) => void
+}
+
+/** Drives a run, new or old, as flags and settings say; resolves with the exit code. */
+export async function driveRun(
+  flags: RunFlags,
+  settings: Settings,
+  { prepare, ...session }: DrivenRun,
+): Promise<number> {
+  const { config } = settings
   const redactor = new Redactor(listSecrets(settings))
   const { agent: runnable, close } = await chooseAgent(flags, settings)
   try {
     const log = await openLog({ level: config.log_level ?? 'silent', file: config.log_file, redactor })
     try {
+      prepare?.(runnable)
       return await runSession({
         agent: runnable,
-        input: attached.length === 0 ? text : [first, ...attached],
         view: flags.json === true ? new JsonView(process.stdout) : liveView(settings.env),
         log,
         redactor,
         approve: config.approve ?? 'ask',
+        terminal: askingTerminal(flags.json === true),
+        ...session,
       })
     } finally {
       log?.close()
@@ -62,7 +89,8 @@ function liveView(env: Readonly<NodeJS.ProcessEnv>): RunView {
   return new LiveView({ answer, progress: process.stdout.isTTY ? answer : terminalOn(process.stderr, env) })
 }
 
-function checkFlags({ provider, script, agent: file, ...flags }: RunFlags): void {
+/** Throws `usage` for flags that contradict each other or that nothing would come of. */
+export function checkFlags({ provider, script, agent: file, ...flags }: RunFlags): void {
   if (provider !== undefined && provider !== 'scripted') {
     throw new LoopchartError('usage', '--provider must be scripted; for any other give its --base-url')
   }
@@ -72,11 +100,15 @@ function checkFlags({ provider, script, agent: file, ...flags }: RunFlags): void
   if (provider !== undefined && flags.baseUrl !== undefined) {
     throw new LoopchartError('usage', '--provider scripted and --base-url contradict each other; give one')
   }
+  if (flags.workspace !== undefined && provider === undefined && file === undefined) {
+    throw new LoopchartError('usage', '--workspace needs --provider scripted: only that has tools of its own')
+  }
   if (file === undefined) return
-  const { baseUrl, model, continuity, stream, retries, workspace } = flags
+  const { baseUrl, apiKeyFile, model, continuity, stream, retries, workspace } = flags
   const given = {
     '--provider': provider,
     '--base-url': baseUrl,
+    '--api-key-file': apiKeyFile,
     '--model': model,
     '--continuity': continuity,
   }
@@ -103,7 +135,7 @@ async function chooseAgent(flags: RunFlags, settings: Settings): Promise<Runnabl
   const { config } = settings
   if (flags.agent !== undefined) {
     // The module looks for its key where it always does.
-    for (const [name, value] of Object.entries(settings.env)) process.env[name] ??= value
+    for (const [name, value] of Object.entries(settings.env)) process.env[name] ||= value
     const loaded = await loadAgent(flags.agent)
     return { agent: withLimits(loaded, config.limits), close: () => Promise.resolve() }
   }
@@ -127,7 +159,7 @@ function agentOf(
   const {
     max_output_tokens: maxOutputTokens,
     verbosity,
-    store,
+    store_responses: store,
     encrypted_reasoning: encryptedReasoning,
   } = config
   return agent({

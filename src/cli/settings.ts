@@ -58,8 +58,9 @@ export const SETTINGS: readonly SettingFact[] = [
   { key: 'reasoning_effort', flag: null, variable: 'LOOPCHART_REASONING_EFFORT', kind: 'text' },
   { key: 'reasoning_summary', flag: null, variable: 'LOOPCHART_REASONING_SUMMARY', kind: 'text' },
   { key: 'verbosity', flag: null, variable: 'LOOPCHART_VERBOSITY', kind: 'text' },
-  { key: 'store', flag: null, variable: 'LOOPCHART_STORE', kind: 'switch' },
+  { key: 'store_responses', flag: null, variable: 'LOOPCHART_STORE_RESPONSES', kind: 'switch' },
   { key: 'encrypted_reasoning', flag: null, variable: 'LOOPCHART_ENCRYPTED_REASONING', kind: 'switch' },
+  { key: 'store', flag: '--store', variable: 'LOOPCHART_STORE', kind: 'text' },
   { key: 'log_level', flag: '--log-level', variable: 'LOOPCHART_LOG_LEVEL', kind: 'text' },
   { key: 'log_file', flag: '--log-file', variable: 'LOOPCHART_LOG_FILE', kind: 'text' },
 ]
@@ -85,9 +86,14 @@ export async function loadSettings(
     if (layer !== undefined) sources.set(key, layer.sourceOf(key))
   }
   const config = layers.toReversed().reduce<Config>(over, {})
-  const env = { ...envFile, ...processEnv }
+  const env = { ...envFile, ...Object.fromEntries(Object.entries(processEnv).filter(isSet)) }
   const key = await findKey({ config, layers, sources, env })
   return { config, sources, env, configPath: path, ...key }
+}
+
+// An empty variable is how a shell says that there is none: it hides no line of the env file.
+function isSet([, value]: [string, string | undefined]): boolean {
+  return value !== undefined && value !== ''
 }
 
 interface Layer extends ConfigLayer {

@@ -80,6 +80,14 @@ test('the end of a response lets go of what was held back', () => {
   expect(redactor.push(settled('Yes'))).toEqual([delta('Yes', 0), settled('Yes')])
 })
 
+test('the end of a call lets go of what it printed, and of what waits behind that', () => {
+  const redactor = new FrameRedactor(new Redactor([SECRET]))
+  const printed = { ...ENVELOPE, seq: 0, type: 'tool_stdout', call_id: 'c', chunk: 'results' } as const
+  const ended = { ...ENVELOPE, seq: 1, type: 'tool_ended', call_id: 'c' } as unknown as Frame
+  expect(redactor.push(printed)).toEqual([])
+  expect(redactor.push(ended)).toEqual([printed, ended])
+})
+
 test('a text that only begins like a secret is shown as it is', () => {
   const frames = [delta('sk-li'), delta('on')]
   expect(redactAll(frames)).toEqual(frames)

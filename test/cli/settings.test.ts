@@ -30,6 +30,13 @@ test('a flag outranks a variable, that the env file, and that the config file', 
   })
 })
 
+test('an empty variable hides nothing of the env file, the key neither', async () => {
+  const envFile = join(makeFolder({ '.env': 'LOOPCHART_MODEL=m\nOPENAI_API_KEY=sk-of-the-file\n' }), '.env')
+  const env = { XDG_CONFIG_HOME: '/nowhere', LOOPCHART_MODEL: '', OPENAI_API_KEY: '' }
+  const { config, apiKey } = await loadSettings({ envFile }, env)
+  expect([config.model, apiKey]).toEqual(['m', 'sk-of-the-file'])
+})
+
 test('limits are put together one by one', async () => {
   const home = configHome({ limits: { turns: 3, tokens: 500 } })
   const { config } = await loadSettings({ limit: 'turns=9,ms=1000' }, { XDG_CONFIG_HOME: home })
@@ -106,4 +113,9 @@ test('a key file that holds no key is refused without showing what it holds', as
     code: 'usage',
     message: expect.not.stringContaining('words'),
   })
+})
+
+test('a config file may begin with the mark that some editors put there', async () => {
+  const home = configHome('\uFEFF{"model":"m"}')
+  expect((await loadSettings({}, { XDG_CONFIG_HOME: home })).config.model).toBe('m')
 })

@@ -90,6 +90,18 @@ test.for([
     'usage',
     /--no-stream has no effect/u,
   ],
+  [
+    'a key beside --agent',
+    ['run', 'hi', '--agent', 'a.ts', '--api-key-file', 'x'],
+    'usage',
+    /--api-key-file has no effect/u,
+  ],
+  [
+    'a workspace for nobody',
+    ['run', 'hi', ...AWAY, '--model', 'm', '--workspace', '.'],
+    'usage',
+    /--workspace needs --provider scripted/u,
+  ],
   ['an env file that is not there', ['models', '--env-file', 'no'], 'file_unreadable', /cannot read no: /u],
   ['models of nobody', ['models'], 'provider_missing', /no provider to ask/u],
   ['a probe without a model', ['doctor', ...AWAY], 'provider_missing', /give --model too/u],

@@ -50,6 +50,7 @@ test('--agent runs the agent of a module, by its default export or by name', asy
   const wrong = await cli(['run', 'go', '--agent', named])
   await provider.close()
   expect([first.code, first.out, second.code, second.out]).toEqual([0, 'Gone.\n', 0, 'Gone.\n'])
+  expect(first.err).toMatch(/^model m, tools launch$/mu)
   expect(wrong.err).toMatch(/no agent as its default export; take .*agent\.js#rocket \[agent_invalid\]/u)
 })
 
@@ -142,4 +143,32 @@ test('a tool with a bug in it is an outcome, and a bug in the module is one line
     2,
     expect.stringMatching(/^loopchart: cannot load the agent .*execute must be a function.*\n$/u),
   ])
+})
+
+test('what a module and a tool leave open does not hold a run that is over', async () => {
+  const provider = await startScriptedProvider({ v: 1, turns: [CALL, saying('Gone.')] })
+  const tool = "{ execute: () => { setInterval(() => {}, 1000); return 'launched' } }"
+  const { code, out } = await cli(['run', 'go', '--agent', agentFile(provider, tool)])
+  await provider.close()
+  expect([code, out]).toEqual([0, 'Gone.\n'])
+})
+
+test('a module that never finishes loading is one line', async () => {
+  const file = join(makeFolder({ 'agent.mjs': 'await new Promise(() => {})' }), 'agent.mjs')
+  const { code, err } = await cli(['run', 'go', '--agent', file])
+  expect(code).toBe(2)
+  expect(err).toMatch(/^loopchart: cannot load the agent .*never finishes loading.*\[file_unreadable\]\n$/u)
+})
+
+test('a question is asked at once, also after output that may end inside of a secret', async () => {
+  const calls = [{ output: [...(CALL.output ?? []), ...(CALL.output ?? [])] }, saying('Gone.')]
+  const provider = await startScriptedProvider({ v: 1, turns: calls })
+  let tool =
+    "{ needsApproval: () => asked++ > 0, execute: (_, { onOutput }) => onOutput('stdout', 'results') }"
+  tool = `(globalThis.asked = 0, ${tool})`
+  const { code, out } = await cli(['run', 'go', '--approve', 'all', '--agent', agentFile(provider, tool)], {
+    env: { OPENAI_API_KEY: 'sk-live-0123456789' },
+  })
+  await provider.close()
+  expect([code, out]).toEqual([0, 'Gone.\n'])
 })

@@ -145,7 +145,7 @@ test('a limit ends a run with exit code 3 and says which', async () => {
   const { code, err } = await cli(['run', 'count', ...SCRIPTED, '--limit', 'turns=1'])
   expect(code).toBe(3)
   expect(err).toContain('limit reached: turns, 1 of 1')
-  expect(err).toMatch(/^loopchart: .*\[turns\]; raise it with --limit$/mu)
+  expect(err).toMatch(/^loopchart: .*\[turns\]; raise it with --limit turns=N$/mu)
 })
 
 test('a response that fails gives exit code 4, what the provider said, and a code', async () => {
@@ -236,7 +236,7 @@ test('a log that cannot be written is said before anything is sent', async () =>
     '--log-file',
     '/no/such/log',
   ])
-  expect(code).toBe(4)
+  expect(code).toBe(2)
   expect(err).toMatch(/^loopchart: cannot write the log .*\[output_unwritable\]\n$/u)
 })
 
@@ -300,3 +300,25 @@ test.for(['SIGINT', 'SIGTERM'] as const)(
     })
   },
 )
+
+test('a limit that --limit does not have is not said to be raised with it', async () => {
+  const listing = { output: [{ type: 'function_call', name: 'list_files' }] } as const
+  const script = scriptFile(listing, listing, listing, listing)
+  const { code, err } = await cli(['run', 'list', ...SCRIPTED, '--script', script])
+  expect(code).toBe(3)
+  expect(err).toMatch(/^loopchart: .*\[no_progress\]$/mu)
+})
+
+// What looks at its standard input, as npx does, and hands it on.
+const PASSING =
+  "process.stdin.isTTY; require('node:child_process').spawnSync(process.execPath, process.argv.slice(1), { stdio: 'inherit' })"
+
+test.for([
+  ['', MAIN],
+  [', also through another program', `-e "${PASSING}" ${MAIN}`],
+] as const)('a prompt that is slow to come is waited for%s', ([, program]) => {
+  const command = `(sleep 1; echo hi) | "${process.execPath}" ${program} run --provider scripted --script ${scriptFile(saying('Hello.'))}`
+  const { stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8', env: cleanEnv() })
+  expect(stderr).toContain('done (completed)')
+  expect(stdout).toBe('Hello.\n')
+})

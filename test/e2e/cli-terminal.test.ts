@@ -109,3 +109,20 @@ test.for([
   expect(output).toContain(` -> ${outcome}, `)
   expect(output).toContain('code 0')
 })
+
+test('on a terminal, the end of the input leaves a call without approval', (context) => {
+  const output = withoutStatus(
+    onTerminal(context, `run hi --agent ${askingAgent()}`, { NO_COLOR: '1' }, '\u0004'),
+  )
+  expect(output).toContain('there is no terminal to ask on')
+  expect(output).toContain('code 5')
+})
+
+test('on a terminal, a question is seen wherever else the output goes, with what it is about', (context) => {
+  const file = askingAgent()
+  const errors = onTerminal(context, `run hi --agent ${file} 2>/dev/null`, { NO_COLOR: '1' }, 'y\n')
+  expect(withoutStatus(errors)).toContain('needs approval: add {"a":2,"b":3}\nrun it? [y/N] ')
+  const frames = onTerminal(context, `run hi --agent ${file} --json >/dev/null`, {}, 'y\n')
+  expect(frames).toContain('run add {"a":2,"b":3}? [y/N] ')
+  expect(frames).toContain('code 0')
+})

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
 import { expect, test, vi } from 'vitest'
@@ -9,20 +11,24 @@ import { cli, makeFolder, ROOT, saying, scriptFile, startCli } from '../cli/run-
 // Each test starts processes, and the machine may have other things to do.
 vi.setConfig({ testTimeout: 60_000 })
 
+const VERBS = ['run', 'demo', 'mock', 'diagram', 'models', 'doctor', 'decode'] as const
+const STORE_VERBS = ['resume', 'fork', 'runs', 'replay', 'diff', 'explain'] as const
+
 test('help lists every verb that there is, and the help of a verb its flags', async () => {
   const { code, out, err } = await cli(['--help'])
   expect([code, err]).toEqual([0, ''])
   const verbs = [...out.matchAll(/^ {2}([a-z]+) .*$/gmu)].map(([, verb]) => verb)
-  expect(verbs).toEqual(['run', 'demo', 'mock', 'diagram', 'models', 'doctor', 'decode'])
+  expect(verbs).toEqual([...VERBS, ...STORE_VERBS])
   const run = await cli(['run', '--help'])
   expect([run.code, run.err]).toEqual([0, ''])
   expect(run.out).toContain('--approve')
-  expect(run.out).not.toMatch(/--store|--resume|--tools/u)
+  expect(run.out).not.toMatch(/--resume|--tools/u)
 })
 
 test('demo shows a run of three turns and three commands to try, without a terminal too', async () => {
   const { code, out, err } = await cli(['demo'])
   expect([code, err]).toEqual([0, ''])
+  expect(out).toContain('\nmodel scripted-1, tools list_files, read_file, count_words\n')
   expect(out.match(/^turn \d: /gmu)).toEqual(['turn 1: ', 'turn 2: ', 'turn 3: '])
   expect(out).toContain('done (completed): 3 turns, 3 calls')
   expect(out.match(/^ {2}loopchart /gmu)).toHaveLength(3)
@@ -59,6 +65,19 @@ test('models lists what the provider offers', async () => {
   await provider.close()
   expect([code, out]).toEqual([0, 'scripted-1  (loopchart)\n'])
   expect(JSON.parse(json.out)).toEqual([{ id: 'scripted-1', ownedBy: 'loopchart' }])
+})
+
+test('names of models that a terminal would obey are shown escaped, as JSON too', async () => {
+  const server = createServer((_, response) => {
+    response.end(JSON.stringify({ data: [{ id: 'a\u009b31m', owned_by: '\u202eb' }] }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const plain = await cli(['models', '--base-url', url])
+  const json = await cli(['models', '--base-url', url, '--json'])
+  server.close()
+  expect(plain.out + json.out).not.toMatch(/[\u0080-\u009f\u202e]/u)
+  expect(JSON.parse(json.out)).toEqual([{ id: 'a\u009b31m', ownedBy: '\u202eb' }])
 })
 
 test('models of a provider that is not there is one line on stderr and exit code 4', async () => {
@@ -153,4 +172,23 @@ registerHooks({ load: (url, context, next) => (/pino|xstate|zod|ajv|src.loop/.te
     const { code, err } = await cli(args, { env: { NODE_OPTIONS: `--import=${hooks}` } })
     expect([code, err]).toEqual([0, ''])
   }
+})
+
+test('doctor does not say of what was not answered that it departs or is not supported', async () => {
+  let requests = 0
+  const provider = await startScriptedProvider((request) => {
+    requests += 1
+    if (requests > 3) return { fault: { type: 'status', status: 429 } }
+    return request.tools?.length ? { output: [CALL] } : saying('Hello.')
+  })
+  const { out } = await cli(['doctor', '--base-url', provider.url, '--model', 'm', '--json'])
+  await provider.close()
+  const { findings } = JSON.parse(out) as Findings
+  const verdicts = Object.fromEntries(findings.map(({ topic, verdict }) => [topic, verdict]))
+  expect(verdicts).toMatchObject({ previous_response_id: 'no answer', 'unanswered call': 'not seen' })
+})
+
+test('doctor shows how a conversation is carried on with this provider when nothing is set', async () => {
+  const { out } = await cli(['doctor'], { env: { OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' } })
+  expect(out).toMatch(/^continuity +stateless +default$/mu)
 })

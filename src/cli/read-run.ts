@@ -1,0 +1,80 @@
+import { existsSync, statSync } from 'node:fs'
+
+import { LoopchartError } from '../errors.ts'
+import type { Frame } from '../frames/generated/frame.ts'
+import { parseFrame } from '../frames/parse-frame.ts'
+import { findRunId } from './find-run.ts'
+import { readNamedFile } from './read-named-file.ts'
+import type { Settings } from './settings.ts'
+import { readStandardInput } from './standard-input.ts'
+import { knownStorePath, openKnownStore, type StoreFlags } from './store-option.ts'
+
+const LOG_BYTES_MAX = 1024 * 1024 * 1024
+
+/** The frames of a log: a file of JSON lines where there is one of that name, `-` for standard input, or a stored run. */
+export async function readRun(
+  given: string,
+  flags: StoreFlags,
+  settings: Settings,
+): Promise<readonly Frame[]> {
+  const isLog = given === '-' || isFile(given)
+  const frames = isLog ? parseLines(await readLines(given), given) : readStored(given, flags, settings)
+  // What a command before this one was to write and did not is not a log that is as it should be.
+  if (frames.length === 0) throw new LoopchartError('log_corrupt', `${nameOf(given)}: the log is empty`)
+  return frames
+}
+
+function readStored(given: string, flags: StoreFlags, settings: Settings): readonly Frame[] {
+  const path = knownStorePath(flags, settings)
+  if (!existsSync(path)) {
+    throw new LoopchartError('file_unreadable', `there is no file ${given}, and there is no store ${path}`)
+  }
+  const store = openKnownStore(flags, settings)
+  try {
+    return [...store.read(findRunId(store, given))]
+  } catch (error) {
+    if (!(error instanceof LoopchartError) || error.code !== 'run_unknown') throw error
+    const message = `${JSON.stringify(given)} is neither a file nor a run of ${path}; loopchart runs lists those`
+    throw new LoopchartError('run_unknown', message, { cause: error })
+  } finally {
+    store.close()
+  }
+}
+
+/** The lines of a log that somebody named. Throws `file_unreadable`. */
+export async function readLines(given: string): Promise<readonly string[]> {
+  const bytes =
+    given === '-' ? await readInput() : await readNamedFile(given, LOG_BYTES_MAX, 'a log of JSON lines')
+  const lines = bytes.toString('utf8').split('\n')
+  // What follows the last line's end is no line.
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines
+}
+
+async function readInput(): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of readStandardInput()) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+function isFile(path: string): boolean {
+  // A pipe as `<(command)` makes one is as good as a file.
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found !== undefined && !found.isDirectory()
+}
+
+function parseLines(lines: readonly string[], given: string): readonly Frame[] {
+  return lines.map((line, at) => {
+    try {
+      return parseFrame(line)
+    } catch (error) {
+      if (!(error instanceof LoopchartError)) throw error
+      throw new LoopchartError(error.code, `${nameOf(given)}, line ${at + 1}: ${error.message}`, {
+        cause: error,
+      })
+    }
+  })
+}
+
+function nameOf(given: string): string {
+  return given === '-' ? 'standard input' : given
+}

@@ -1,0 +1,47 @@
+import { formatFrame } from '../frames/format-frame.ts'
+import { openStore } from '../journal/open-store.ts'
+import { ExitCode } from './exit-code.ts'
+import { findRunId } from './find-run.ts'
+import { readLines } from './read-run.ts'
+import { FrameRedactor } from './redact-frames.ts'
+import { Redactor } from './redactor.ts'
+import { countOf } from './run-figures.ts'
+import { oneLine } from './safe-text.ts'
+import { listSecrets } from './secrets.ts'
+import { loadSettings } from './settings.ts'
+import { knownStorePath, openKnownStore, type StoreFlags } from './store-option.ts'
+
+/** Prints the log of a stored run as JSON lines; resolves with the exit code. */
+export async function exportRun(given: string, flags: StoreFlags): Promise<number> {
+  const settings = await loadSettings({}, process.env)
+  const redactor = new Redactor(listSecrets(settings))
+  const frames = new FrameRedactor(redactor)
+  const store = openKnownStore(flags, settings)
+  try {
+    for (const frame of store.read(findRunId(store, given))) {
+      for (const shown of frames.push(frame)) process.stdout.write(`${formatFrame(shown)}\n`)
+    }
+    for (const shown of frames.end()) process.stdout.write(`${formatFrame(shown)}\n`)
+  } finally {
+    store.close()
+  }
+  if (redactor.masked > 0)
+    process.stderr.write('loopchart: secrets were masked as [redacted] in what was printed\n')
+  return ExitCode.ok
+}
+
+/** Takes a log of JSON lines into the store; resolves with the exit code. */
+export async function importRun(file: string, flags: StoreFlags): Promise<number> {
+  const lines = await readLines(file)
+  const store = openStore(knownStorePath(flags, await loadSettings({}, process.env)))
+  try {
+    const { runId, frames, bytesDropped } = store.importRun(lines)
+    process.stdout.write(`${oneLine(runId)}\n`)
+    const torn =
+      bytesDropped > 0 ? `; the last line was cut off, ${countOf(bytesDropped, 'byte')} were dropped` : ''
+    process.stderr.write(`${countOf(frames, 'frame')} taken in${torn}\n`)
+    return ExitCode.ok
+  } finally {
+    store.close()
+  }
+}
