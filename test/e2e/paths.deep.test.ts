@@ -73,7 +73,7 @@ function seen(frames: readonly Frame[], folder: string, url: string): Seen {
     frames: frames.map((frame) =>
       JSON.stringify({ ...frame, ts: 0, run_id: '' })
         .replaceAll(url, 'URL')
-        .replaceAll(/(\\?"(?:created_at|completed_at|duration_ms|retry_at)\\?":)[\d.]+/gu, '$10')
+        .replaceAll(/(\\?"(?:created_at|completed_at|duration_ms|retry_at|retryAt)\\?":)[\d.]+/gu, '$10')
         .replaceAll(/("request_id":)"[^"]*"/gu, '$1""'),
     ),
     paid: existsSync(paid) ? readFileSync(paid, 'utf8') : '',
