@@ -4,6 +4,7 @@ import type { Model } from '../src/loop/model.ts'
 import { run } from '../src/loop/run.ts'
 import { tool } from '../src/tools/tool.ts'
 import { sseText, StreamBuilder } from '../scripts/fixtures/stream-builder.ts'
+import { benchModel } from './bench-model.ts'
 import type { Figure } from './decode.ts'
 import { readFloor } from './floor.ts'
 import { median } from './measure.ts'
@@ -41,19 +42,11 @@ function loopStreams(turns: number): readonly (readonly Uint8Array[])[] {
 
 /** Answers with one stream after the other, and from the first again: for one run at a time. */
 function modelOf(streams: readonly (readonly Uint8Array[])[]): Model {
-  let turn = 0
-  return {
-    name: 'bench',
-    endpoint: 'bench:',
-    isStreamed: true,
-    canContinueById: true,
-    send: ({ onHead, onChunk }) => {
-      onHead({ status: 200, requestId: null, contentType: 'text/event-stream' })
-      for (const chunk of streams[turn % streams.length] ?? []) onChunk(chunk)
-      turn += 1
-      return Promise.resolve(null)
-    },
-  }
+  let turn = -1
+  return benchModel(() => {
+    turn += 1
+    return streams[turn % streams.length] ?? []
+  })
 }
 
 function agentOf(streams: readonly (readonly Uint8Array[])[]): Agent {

@@ -1,11 +1,11 @@
 import { agent } from '../src/agent.ts'
 import type { Frame } from '../src/frames/generated/frame.ts'
-import type { Model } from '../src/loop/model.ts'
 import { restoreRun } from '../src/loop/restore-run.ts'
 import { run } from '../src/loop/run.ts'
 import { replay } from '../src/replay-run.ts'
 import { tool } from '../src/tools/tool.ts'
 import { callItem, sseText, StreamBuilder } from '../scripts/fixtures/stream-builder.ts'
+import { benchModel } from './bench-model.ts'
 import type { Figure } from './decode.ts'
 import { median } from './measure.ts'
 import { deltaStream } from './streams.ts'
@@ -78,19 +78,8 @@ function callStreams(turns: number): readonly Uint8Array[] {
 
 /** The log of a run over these streams, as it comes from a file. */
 async function logOf(streams: readonly Uint8Array[], turns: number): Promise<readonly Frame[]> {
-  let turn = 0
-  const model: Model = {
-    name: 'bench',
-    endpoint: 'bench:',
-    isStreamed: true,
-    canContinueById: true,
-    send: ({ onHead, onChunk }) => {
-      onHead({ status: 200, requestId: null, contentType: 'text/event-stream' })
-      onChunk(streams[turn] ?? new Uint8Array())
-      turn += 1
-      return Promise.resolve(null)
-    },
-  }
+  const left = [...streams]
+  const model = benchModel(() => left.splice(0, 1))
   const note = tool({
     name: 'note',
     description: 'Note a text and return its length.',

@@ -12,6 +12,7 @@ import { openStore, type SqliteStore } from '../src/journal/open-store.ts'
 import type { Agent } from '../src/loop/agent.ts'
 import { run } from '../src/loop/run.ts'
 import { tool } from '../src/tools/tool.ts'
+import { benchModel } from './bench-model.ts'
 import type { Figure } from './decode.ts'
 import { readFloor } from './floor.ts'
 import { median } from './measure.ts'
@@ -125,17 +126,7 @@ function agentOf(
   continuity: 'stateless' | 'previous_response_id',
 ): Agent {
   return agent({
-    model: {
-      name: 'bench',
-      endpoint: 'bench:',
-      isStreamed: true,
-      canContinueById: true,
-      send: ({ onHead, onChunk }) => {
-        onHead({ status: 200, requestId: null, contentType: 'text/event-stream' })
-        for (const chunk of answer()) onChunk(chunk)
-        return Promise.resolve(null)
-      },
-    },
+    model: benchModel(answer),
     tools: [note],
     continuity,
     limits: { turns: 1000, toolCalls: 1000 },

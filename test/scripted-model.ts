@@ -170,7 +170,7 @@ export interface FinishedRun {
 }
 
 /** Follows a run to its end and lets its waits between two requests pass. */
-export async function finishRun({ live, clock }: StartedRun): Promise<FinishedRun> {
+export async function finishRun({ live, clock }: Pick<StartedRun, 'live' | 'clock'>): Promise<FinishedRun> {
   const frames: Frame[] = []
   for await (const frame of live) {
     frames.push(frame)

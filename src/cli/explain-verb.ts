@@ -1,5 +1,5 @@
 import { explainRun, type RunExplanation } from '../replay/explain-run.ts'
-import { listTransitions, type Transition } from '../replay/list-transitions.ts'
+import { runTransitions, type Transition } from '../replay/run-transitions.ts'
 import { ExitCode } from './exit-code.ts'
 import { readRun } from './read-run.ts'
 import { Redactor } from './redactor.ts'
@@ -21,7 +21,7 @@ export async function explainVerb(given: string, flags: ExplainFlags): Promise<n
   const redactor = new Redactor(listSecrets(settings))
   const frames = await readRun(given, flags, settings)
   const explained = explainRun(frames)
-  const transitions = listTransitions(frames)
+  const transitions = runTransitions(frames)
   if (flags.json === true) {
     const decisions = transitions.map(({ seq, by, states }) => ({ seq, by, states }))
     writeJson(redactor.json(JSON.parse(JSON.stringify({ ...explained, decisions }))))

@@ -1,7 +1,7 @@
 import type { Frame } from '../frames/generated/frame.ts'
 import { LoopchartError } from '../errors.ts'
 import { firstDifference, type Difference } from './first-difference.ts'
-import { listTransitions, type Transition } from './list-transitions.ts'
+import { runTransitions, type Transition } from './run-transitions.ts'
 
 /** Where two runs part. */
 export type RunDiff =
@@ -24,7 +24,7 @@ export type RunDiff =
  * the same, so each stands for its place in its run. Throws `log_corrupt` for a log without a start.
  */
 export function diffRuns(a: Iterable<Frame>, b: Iterable<Frame>): RunDiff {
-  const [left, right] = [listTransitions(a), listTransitions(b)]
+  const [left, right] = [runTransitions(a), runTransitions(b)]
   if (left.length === 0 || right.length === 0) throw new LoopchartError('log_corrupt', 'the log is empty')
   const length = Math.max(left.length, right.length)
   for (let at = 0; at < length; at += 1) {

@@ -102,7 +102,8 @@ function checkAnswers(frames: readonly Frame[], note: Note): void {
   }
 }
 
-function answeredIn(text: string): readonly string[] {
+/** The calls that a request answers, in order. */
+export function answeredIn(text: string): readonly string[] {
   const body = parseJson(text)
   const input = isJsonObject(body) ? body['input'] : null
   if (!Array.isArray(input)) return []

@@ -11,7 +11,6 @@ import {
   CALL,
   closedPort,
   fakeProvider,
-  finishHttpRun,
   fixture,
   httpAgent,
   listen,
@@ -23,13 +22,13 @@ import {
   TEXT,
   type Answer,
 } from '../provider/fake-provider.ts'
-import { framesOf, untilFrame } from '../scripted-model.ts'
+import { finishRun, framesOf, untilFrame } from '../scripted-model.ts'
 
 const NO_RETRY = { retry: { times: 0 } }
 
 test('fault P04: a refused connection is tried again, five times in all, and ends the run as connect_failed', async () => {
   const started = startHttpRun({ baseUrl: `http://127.0.0.1:${await closedPort()}/v1` })
-  const { result, frames } = await finishHttpRun(started)
+  const { result, frames } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'connect_failed' })
   expect(result.message).toContain('nothing listens there (ECONNREFUSED); check that the server runs')
   expect(framesOf(frames, 'request_sent')).toHaveLength(5)
@@ -38,7 +37,7 @@ test('fault P04: a refused connection is tried again, five times in all, and end
 
 test('fault P04: a host name that nobody knows is tried again and ends the run as connect_failed', async () => {
   const started = startHttpRun({ baseUrl: 'http://nobody.invalid/v1' }, { retry: { times: 1 } })
-  const { result, frames } = await finishHttpRun(started)
+  const { result, frames } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'connect_failed' })
   expect(result.message).toContain('the host name is not known')
   expect(framesOf(frames, 'request_sent')).toHaveLength(2)
@@ -76,7 +75,7 @@ test('fault P04: a certificate that nobody vouches for ends the run at once, and
     server.close()
   })
   const started = startHttpRun({ baseUrl: `https://127.0.0.1:${portOf(server)}/v1` })
-  const { result, frames } = await finishHttpRun(started)
+  const { result, frames } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'tls_failed' })
   expect(result.message).toContain('its certificate is not to be trusted (DEPTH_ZERO_SELF_SIGNED_CERT)')
   expect([framesOf(frames, 'request_sent').length, requests]).toEqual([1, 0])
@@ -85,7 +84,7 @@ test('fault P04: a certificate that nobody vouches for ends the run at once, and
 test('fault P04: https to a server that speaks http ends the run at once and says so', async () => {
   const provider = await fakeProvider(streams(TEXT))
   const started = startHttpRun({ baseUrl: provider.baseUrl.replace('http:', 'https:') })
-  const { result, frames } = await finishHttpRun(started)
+  const { result, frames } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'tls_failed' })
   expect(result.message).toContain('it does not speak TLS')
   expect([framesOf(frames, 'request_sent').length, provider.seen.length]).toEqual([1, 0])
@@ -128,7 +127,7 @@ test('fault P05: after a reset the whole request is sent again, the frames of th
     streams(TEXT),
   )
   const started = startHttpRun(provider)
-  const { result, frames } = await finishHttpRun(started)
+  const { result, frames } = await finishRun(started)
   expect([result.state, started.ran.length]).toEqual(['done', 1])
   const [first, second] = provider.seen
   expect(second?.body).toBe(first?.body)
@@ -147,7 +146,7 @@ test('fault P05: a reset before the headers is tried again', async () => {
     (_response, request) => void request.socket.resetAndDestroy(),
     streams(TEXT),
   )
-  const { result } = await finishHttpRun(startHttpRun(provider))
+  const { result } = await finishRun(startHttpRun(provider))
   expect([result.state, provider.seen.length]).toEqual(['done', 2])
 })
 
@@ -173,7 +172,7 @@ test.for(EVENT_ENDS.filter((end) => end <= WHOLE_AT))(
   async (end) => {
     const provider = await fakeProvider(streams(GOLDEN.subarray(0, end)), streams(GOLDEN), streams(TEXT))
     const started = startHttpRun(provider)
-    const { result, frames } = await finishHttpRun(started)
+    const { result, frames } = await finishRun(started)
     expect([result.state, provider.seen.length, started.ran.length]).toEqual(['done', 3, 1])
     expect(framesOf(frames, 'response_settled')[0]?.error?.code).toBe('stream_truncated')
   },
@@ -182,7 +181,7 @@ test.for(EVENT_ENDS.filter((end) => end <= WHOLE_AT))(
 test('fault P06: streams that always end early end the run as stream_truncated, and no tool ran', async () => {
   const provider = await fakeProvider(streams(GOLDEN.subarray(0, 2000)))
   const started = startHttpRun(provider)
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'stream_truncated' })
   expect([provider.seen.length, started.ran.length]).toEqual([5, 0])
 })

@@ -6,7 +6,6 @@ import { expect, test } from 'vitest'
 import {
   CALL,
   fakeProvider,
-  finishHttpRun,
   KEY,
   rawServer,
   refuses,
@@ -16,6 +15,7 @@ import {
   until,
   type Answer,
 } from '../provider/fake-provider.ts'
+import { finishRun } from '../scripted-model.ts'
 
 const MIB = 1024 * 1024
 const SSE = { 'content-type': 'text/event-stream' }
@@ -52,7 +52,7 @@ test('fault P12: a line without an end stops at the event limit, and the connect
   const { answer, sent, isClosed } = endless('data: ', Buffer.alloc(64 * 1024, 'x'))
   const provider = await fakeProvider(answer)
   const started = startHttpRun(provider, { streamLimits: { eventBytesMax: 2 * MIB } })
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'event_too_large' })
   await until(isClosed)
   // What was on its way in the buffers of two sockets is the most that may be over.
@@ -66,7 +66,7 @@ test('fault P13: a stream of endless deltas stops at the response limit, and the
   const { answer, sent, isClosed } = endless('', Buffer.from(delta.repeat(500)))
   const provider = await fakeProvider(answer)
   const started = startHttpRun(provider, { streamLimits: { responseBytesMax: 2 * MIB } })
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'response_too_large' })
   await until(isClosed)
   expect(sent()).toBeLessThan(16 * MIB)
@@ -81,14 +81,14 @@ test('fault P13: a response that comes whole stops at the response limit too', a
     { baseUrl: provider.baseUrl, stream: false },
     { streamLimits: { responseBytesMax: 2 * MIB } },
   )
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'response_too_large' })
   expect(provider.seen).toHaveLength(1)
 })
 
 test('fault P14: a stream is asked for without compression, and one that is compressed all the same is read', async () => {
   const provider = await fakeProvider(streams(gzipSync(TEXT), { 'content-encoding': 'gzip' }))
-  const { result } = await finishHttpRun(startHttpRun(provider))
+  const { result } = await finishRun(startHttpRun(provider))
   expect(provider.seen[0]?.headers['accept-encoding']).toBe('identity')
   expect(result).toMatchObject({ state: 'done', text: 'The sum is 5.' })
 })
@@ -98,7 +98,7 @@ test('fault P14: a stream that unpacks to far more than it is stops at the limit
   expect(bomb.length).toBeLessThan(MIB)
   const provider = await fakeProvider(streams(bomb, { 'content-encoding': 'gzip' }))
   const started = startHttpRun(provider, { streamLimits: { eventBytesMax: MIB } })
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'event_too_large' })
   expect([provider.seen.length, started.clock.timersArmed]).toEqual([1, 0])
 })
@@ -127,7 +127,7 @@ test.for([
 ] as const)('fault P14: %s are refused, and not tried again', async ([, encoding]) => {
   const provider = await fakeProvider(streams(gzipSync(CALL), { 'content-encoding': encoding }))
   const started = startHttpRun(provider)
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'response_unreadable' })
   expect(result.message.length).toBeLessThan(600)
   expect([provider.seen.length, started.ran.length]).toEqual([1, 0])
@@ -136,7 +136,7 @@ test.for([
 test('fault P14: a body that is not compressed as it says ends the run as response_unreadable', async () => {
   const provider = await fakeProvider(streams(CALL, { 'content-encoding': 'gzip' }))
   const started = startHttpRun(provider)
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'response_unreadable' })
   expect(started.ran).toEqual([])
 })
@@ -149,7 +149,7 @@ test('fault P14: a compressed stream that stops in the middle is a lost connecti
     streams(TEXT),
   )
   const started = startHttpRun(provider)
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect([result.state, provider.seen.length, started.ran.length]).toEqual(['done', 3, 1])
 })
 
@@ -159,7 +159,7 @@ test.for([301, 302, 303, 307, 308])(
     const other = await fakeProvider(streams(TEXT))
     const location = `${other.baseUrl}/responses?token=secret`
     const provider = await fakeProvider(refuses(status, 'moved', { location }))
-    const { result } = await finishHttpRun(startHttpRun(provider))
+    const { result } = await finishRun(startHttpRun(provider))
     expect(result).toMatchObject({ state: 'failed', reason: 'redirect_refused' })
     expect(result.message).toContain(`answered ${status} and points to ${new URL(other.baseUrl).origin}`)
     expect(result.message).not.toContain('secret')
@@ -171,7 +171,7 @@ test.for([301, 302, 303, 307, 308])(
 test('fault P14: a redirect to the address of cloud metadata is not followed', async () => {
   const location = 'http://169.254.169.254/latest/meta-data/'
   const provider = await fakeProvider(refuses(307, '', { location }))
-  const { result } = await finishHttpRun(startHttpRun(provider))
+  const { result } = await finishRun(startHttpRun(provider))
   expect(result.reason).toBe('redirect_refused')
 })
 
@@ -181,7 +181,7 @@ test.for([
   ['image/png', 'PNG'],
 ])('fault P14: a success with %s is no response, and is not tried again', async ([type, body]) => {
   const provider = await fakeProvider(refuses(200, body, { 'content-type': type ?? '' }))
-  const { result } = await finishHttpRun(startHttpRun(provider))
+  const { result } = await finishRun(startHttpRun(provider))
   expect(result).toMatchObject({ state: 'failed', reason: 'response_unreadable' })
   expect(result.message).toContain(`answered 200 with ${type}, not with an event stream or JSON`)
   expect(result.message).toContain('check the base URL')
@@ -190,14 +190,14 @@ test.for([
 
 test('fault P14: a success without a body is no response', async () => {
   const provider = await fakeProvider(refuses(204))
-  const { result } = await finishHttpRun(startHttpRun(provider))
+  const { result } = await finishRun(startHttpRun(provider))
   expect(result).toMatchObject({ state: 'failed', reason: 'response_unreadable' })
 })
 
 test('fault P14: headers that are too large end the run as response_unreadable', async () => {
   const provider = await fakeProvider(streams(CALL, { 'x-large': 'x'.repeat(100_000) }))
   const started = startHttpRun(provider)
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect(result).toMatchObject({ state: 'failed', reason: 'response_unreadable' })
   expect(result.message).toContain('its headers are too large')
   expect([provider.seen.length, started.ran.length]).toEqual([1, 0])
@@ -207,7 +207,7 @@ test('fault P14: an answer that is not HTTP ends the run as response_unreadable'
   const port = await rawServer((socket) => {
     socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
   })
-  const { result } = await finishHttpRun(startHttpRun({ baseUrl: `http://127.0.0.1:${port}/v1` }))
+  const { result } = await finishRun(startHttpRun({ baseUrl: `http://127.0.0.1:${port}/v1` }))
   expect(result).toMatchObject({ state: 'failed', reason: 'response_unreadable' })
   expect(result.message).toContain('what came back is not HTTP')
 })

@@ -5,7 +5,6 @@ import {
   CALL,
   errorBody,
   fakeProvider,
-  finishHttpRun,
   KEY,
   meanwhile,
   refuses,
@@ -16,7 +15,7 @@ import {
   type FakeProvider,
   type HttpRun,
 } from '../provider/fake-provider.ts'
-import { framesOf, untilFrame } from '../scripted-model.ts'
+import { finishRun, framesOf, untilFrame } from '../scripted-model.ts'
 
 async function refusedThenAnswered(
   status: number,
@@ -101,7 +100,7 @@ test.for([408, 409, 429, 500, 502, 503, 504, 520, 529, 599])(
     const page = '<html><head><title>Bad gateway</title></head></html>'
     const provider = await fakeProvider(refuses(status, page), streams(CALL), streams(TEXT))
     const started = startHttpRun(provider)
-    const { result, frames } = await finishHttpRun(started)
+    const { result, frames } = await finishRun(started)
     expect([result.state, provider.seen.length, started.ran.length]).toEqual(['done', 3, 1])
     expect(framesOf(frames, 'response_headers').map((frame) => frame.status)).toEqual([status, 200, 200])
   },
@@ -112,7 +111,7 @@ test.for([500, 503, 529])(
   async (status) => {
     const provider = await fakeProvider(refuses(status, '<html><title>Down</title></html>'))
     const started = startHttpRun(provider)
-    const { result } = await finishHttpRun(started)
+    const { result } = await finishRun(started)
     expect(result).toMatchObject({ state: 'failed', reason: 'provider_unavailable' })
     expect(result.message).toContain(`answered ${status} (Down)`)
     expect([provider.seen.length, started.ran.length]).toEqual([5, 0])
@@ -133,7 +132,7 @@ test.for([
   'fault P03: a status of %i is not tried again and ends the run as %s',
   async ([status, reason, says]) => {
     const provider = await fakeProvider(refuses(status, errorBody('because'), { 'retry-after': '1' }))
-    const { result } = await finishHttpRun(startHttpRun(provider))
+    const { result } = await finishRun(startHttpRun(provider))
     expect(result).toMatchObject({ state: 'failed', reason })
     expect(result.message).toContain(`${provider.baseUrl}/responses answered ${status} (because): `)
     expect(result.message).toContain(says)
@@ -145,7 +144,7 @@ test('fault P03: a 429 for an account without credit is not tried again', async 
   const provider = await fakeProvider(
     refuses(429, errorBody('You exceeded your quota', 'insufficient_quota')),
   )
-  const { result } = await finishHttpRun(startHttpRun(provider))
+  const { result } = await finishRun(startHttpRun(provider))
   expect(result.state).toBe('failed')
   expect(result.message).toContain('look at its billing')
   expect(provider.seen).toHaveLength(1)
@@ -190,7 +189,7 @@ test('fault P03: an error whose body never ends is told by its status, and soon'
 
 test('fault P03: an error that repeats the key is told without it', async () => {
   const provider = await fakeProvider(refuses(401, errorBody(`Incorrect API key provided: ${KEY}\u001b[2J`)))
-  const { result, frames } = await finishHttpRun(startHttpRun(provider))
+  const { result, frames } = await finishRun(startHttpRun(provider))
   expect(result.message).toContain('Incorrect API key provided: ***')
   expect(JSON.stringify([result, frames])).not.toContain(KEY)
   expect(result.message).not.toContain('\u001b')

@@ -6,8 +6,7 @@ import { createServer as createTcpServer, type AddressInfo, type Server, type So
 import { onTestFinished } from 'vitest'
 
 import { agent, type AgentOptions } from '../../src/agent.ts'
-import type { Frame } from '../../src/frames/generated/frame.ts'
-import { run, type Run, type RunResult } from '../../src/loop/run.ts'
+import { run, type Run } from '../../src/loop/run.ts'
 import type { JsonObject } from '../../src/protocol/json.ts'
 import {
   openResponses,
@@ -171,23 +170,6 @@ export function httpAgent(
   const { tool, ran } = watchedTool('add', ({ a, b }) => Number(a) + Number(b))
   const made = agent({ model, tools: [tool], clock, random: () => 0.5, continuity: 'stateless', ...options })
   return { start: () => run(made, 'what is 2+3?', { runId: 'run_1' }), model, clock, ran }
-}
-
-export interface HttpRunEnd {
-  readonly result: RunResult
-  readonly frames: readonly Frame[]
-}
-
-/** Follows a run to its end and lets its waits between two requests pass. */
-export async function finishHttpRun({ live, clock }: Pick<HttpRun, 'live' | 'clock'>): Promise<HttpRunEnd> {
-  const frames: Frame[] = []
-  for await (const frame of live) {
-    frames.push(frame)
-    if (frame.type !== 'retry_scheduled') continue
-    await everythingElse()
-    clock.advance(60_000)
-  }
-  return { result: await live.result, frames }
 }
 
 /** Looks again each turn of the event loop until something is so. */

@@ -14,12 +14,11 @@ import {
   type SendOptions,
 } from '../../src/provider/open-responses.ts'
 import { ManualClock } from '../manual-clock.ts'
-import { sentTypes, untilFrame } from '../scripted-model.ts'
+import { finishRun, sentTypes, untilFrame } from '../scripted-model.ts'
 import {
   CALL,
   errorBody,
   fakeProvider,
-  finishHttpRun,
   fixture,
   jsonAnswer,
   KEY,
@@ -58,7 +57,7 @@ test('a model over HTTP is a model for an agent, and runs a loop with a tool', a
   const started = startHttpRun(provider)
   const model: Model = started.model
   expect(model).toMatchObject({ name: 'm-1', endpoint: `${provider.baseUrl}/responses`, isStreamed: true })
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect(result).toMatchObject({ state: 'done', text: 'The sum is 5.' })
   expect(started.ran).toEqual([{ a: 2, b: 3 }])
   const body = parseJson(provider.seen[1]?.body ?? '')
@@ -96,7 +95,7 @@ test('a response that comes whole takes the same path as a stream', async () => 
   const { response } = JSON.parse(body?.slice(6) ?? '') as { response: unknown }
   const provider = await fakeProvider(jsonAnswer(response), streams(TEXT))
   const started = startHttpRun({ baseUrl: provider.baseUrl, stream: false })
-  const { result } = await finishHttpRun(started)
+  const { result } = await finishRun(started)
   expect(JSON.parse(provider.seen[0]?.body ?? '')).toMatchObject({ stream: false })
   expect(provider.seen[0]?.headers.accept).toBe('application/json')
   // The second came as a stream although it was not asked for: the content type says what it is.
@@ -255,7 +254,7 @@ test('a run id that no header can carry still gives one key for all tries of a r
   const clock = new ManualClock()
   const model = openResponses({ model: 'm-1', apiKey: KEY, baseUrl: provider.baseUrl, clock })
   const made = agent({ model, clock, random: () => 0 })
-  await finishHttpRun({ live: run(made, 'hi', { runId: 'Grüße\r\nx: y' }), clock })
+  await finishRun({ live: run(made, 'hi', { runId: 'Grüße\r\nx: y' }), clock })
   expect(provider.seen).toHaveLength(2)
   const keys = provider.seen.map(({ headers }) => headers['idempotency-key'])
   expect(keys[0]).toMatch(/^[0-9a-f]{64}$/u)

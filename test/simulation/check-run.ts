@@ -1,5 +1,6 @@
 import type { Frame } from '../../src/frames/generated/frame.ts'
-import { isJsonObject, parseJson, type JsonObject } from '../../src/protocol/json.ts'
+import type { JsonObject } from '../../src/protocol/json.ts'
+import { answeredIn } from '../../src/testing/invariants.ts'
 import { framesOf } from '../scripted-model.ts'
 import type { SimulatedRun } from './simulate.ts'
 
@@ -63,7 +64,7 @@ function checkAnswers(frames: readonly Frame[]): readonly string[] {
       turn = frame.turn
     }
     if (frame.type !== 'request_sent' || frame.turn !== turn + 1 || wanted.length === 0) continue
-    const given = answersIn(frame.body).slice(-wanted.length)
+    const given = answeredIn(frame.body).slice(-wanted.length)
     // An id that was used before is sent under another name.
     const isRight = wanted.every((id, at) => given[at] === id || /^call_[0-9a-f]{32}$/u.test(given[at] ?? ''))
     if (!isRight) broken.push(`frame ${frame.seq} answers [${given.join()}] of [${wanted.join()}]`)
@@ -122,14 +123,4 @@ const REPEATABLE: ReadonlySet<string> = new Set(['read', 'put', 'chatty'])
 
 function callIdOf({ call_id: callId }: JsonObject): string {
   return typeof callId === 'string' ? callId : ''
-}
-
-function answersIn(text: string): readonly string[] {
-  const body = parseJson(text)
-  const input = isJsonObject(body) ? body['input'] : null
-  if (!Array.isArray(input)) return []
-  return input
-    .filter(isJsonObject)
-    .filter(({ type }) => type === 'function_call_output')
-    .map(callIdOf)
 }

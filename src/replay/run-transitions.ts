@@ -16,7 +16,7 @@ export interface Transition {
 }
 
 /** The transitions of a run, from its start on. Commands that were refused moved nothing and are none. */
-export function listTransitions(frames: Iterable<Frame>): readonly Transition[] {
+export function runTransitions(frames: Iterable<Frame>): readonly Transition[] {
   const names = new IdNames()
   const transitions: { -readonly [Key in keyof Transition]: Transition[Key] }[] = []
   for (const frame of frames) {
