@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { InputItem, OutputItem } from '../../protocol/items.ts'
 import type { CreateResponseBody } from '../../protocol/requests.ts'
 import type { ResponseResource } from '../../protocol/responses.ts'
-import { checkPairing, type PairedItem } from './check-pairing.ts'
+import { checkPairing, type Origin, type PairedItem } from './check-pairing.ts'
 import { badRequest, type Refusal } from './refusal.ts'
 
 /** Where a request stands in its conversation. */
@@ -23,6 +23,12 @@ interface Told {
   readonly isStored: boolean
 }
 
+/** An item that came from here, with its response. */
+interface Known {
+  readonly item: PairedItem
+  readonly told: Told
+}
+
 const TOLD_MAX = 10_000
 
 /**
@@ -32,7 +38,8 @@ const TOLD_MAX = 10_000
  */
 export class Conversations {
   readonly #byResponse = new Map<string, Told>()
-  readonly #byItem = new Map<string, Told>()
+  readonly #byItem = new Map<string, Known>()
+  readonly #byCall = new Map<string, Told>()
   readonly #faults = new Map<string, number>()
 
   /** Finds the place of a request, or says why it has none. */
@@ -46,7 +53,6 @@ export class Conversations {
         param: 'previous_response_id',
       })
     }
-    const before = itemsOf(parent)
     const resolved: PairedItem[] = []
     for (const item of input) {
       const found = this.#resolve(item)
@@ -55,7 +61,7 @@ export class Conversations {
       }
       resolved.push(found)
     }
-    const fault = checkPairing([...before, ...resolved])
+    const fault = checkPairing(itemsOf(parent), resolved)
     if (fault !== null) return badRequest(fault, { param: 'input' })
     const last = parent ?? this.#lastKnown(resolved)
     const key = hash('sha256', JSON.stringify([previousId ?? null, request.input ?? null]), 'base64url')
@@ -72,25 +78,29 @@ export class Conversations {
   /** The response was given. */
   tell({ key, parent, input, turn }: Place, response: ResponseResource): void {
     this.#faults.delete(key)
-    const output = response.output.map(pairedItem)
+    const output = outputOf(response)
     const told = { items: [...input, ...output], parent, nextTurn: turn + 1, isStored: response.store }
     this.#byResponse.set(response.id, told)
     forgetOldest(this.#byResponse)
-    for (const { id, callId } of output) {
-      for (const name of [id, callId]) if (name !== null) this.#byItem.set(name, told)
+    for (const item of output) {
+      if (item.id !== null) this.#byItem.set(item.id, { item, told })
+      if (item.callId !== null) this.#byCall.set(item.callId, told)
       forgetOldest(this.#byItem)
+      forgetOldest(this.#byCall)
     }
   }
 
+  /** The item with where it comes from, or the one that it names; null when that is not known. */
   #resolve(item: PairedItem): PairedItem | null {
     const { type, id } = item
-    if (type !== 'item_reference' || id === null) return item
-    return this.#byItem.get(id)?.items.find((known) => known.id === id) ?? null
+    const known = this.#byItem.get(id ?? '')?.item ?? null
+    if (type === 'item_reference') return known
+    return known === null ? item : { ...item, origin: known.origin }
   }
 
   #lastKnown(items: readonly PairedItem[]): Told | null {
     for (const { id, callId } of items.toReversed()) {
-      const told = this.#byItem.get(callId ?? '') ?? this.#byItem.get(id ?? '')
+      const told = this.#byCall.get(callId ?? '') ?? this.#byItem.get(id ?? '')?.told
       if (told !== undefined) return told
     }
     return null
@@ -98,16 +108,31 @@ export class Conversations {
 }
 
 function inputOf({ input }: CreateResponseBody): readonly PairedItem[] {
-  if (typeof input === 'string') return [{ type: 'message', id: null, callId: null }]
-  return (input ?? []).map(pairedItem)
+  if (typeof input === 'string')
+    return [{ type: 'message', role: 'user', id: null, callId: null, origin: null }]
+  return (input ?? []).map((item) => pairedItem(item, null))
 }
 
-function pairedItem(item: InputItem | OutputItem): PairedItem {
+/** The items of a response, each with its place in it. */
+function outputOf({ id: responseId, output }: ResponseResource): readonly PairedItem[] {
+  const items: PairedItem[] = []
+  let follower: PairedItem | null = null
+  for (const item of output.toReversed()) {
+    const paired: PairedItem = pairedItem(item, { responseId, follower })
+    if (paired.type !== 'reasoning') follower = paired
+    items.push(paired)
+  }
+  return items.toReversed()
+}
+
+function pairedItem(item: InputItem | OutputItem, origin: Origin | null): PairedItem {
   const { type, id } = item
   return {
     type: type ?? 'item_reference',
+    role: 'role' in item ? item.role : null,
     id: id ?? null,
     callId: 'call_id' in item ? item.call_id : null,
+    origin,
   }
 }
 
