@@ -1,7 +1,10 @@
 import { decodeFigures, firstFrameFigure, type Figure } from './decode.ts'
+import { grepFigures } from './grep.ts'
 import { loopFigures } from './loop.ts'
 import { importFigure, manyRunsFigure, memoryFigure } from './processes.ts'
+import { patchFigure } from './patch.ts'
 import { replayFigures } from './replay.ts'
+import { shellOutputFigure } from './shell-output.ts'
 import { storeFigures } from './store.ts'
 
 // `npm run bench`: every figure with its budget; exits 1 when one is over.
@@ -11,6 +14,9 @@ const figures: Figure[] = [
   ...(await loopFigures()),
   ...(await replayFigures()),
   ...(await storeFigures()),
+  await patchFigure(),
+  ...(await grepFigures()),
+  shellOutputFigure(),
   memoryFigure(),
   manyRunsFigure(),
   importFigure(),

@@ -175,6 +175,7 @@ function startFrame(stamp: FrameStamp): Frame {
     continuity: 'auto',
     chart_version: '',
     chart_hash: '',
+    parent: null,
   })
 }
 

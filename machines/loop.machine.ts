@@ -1,15 +1,8 @@
 // The agent loop. Every state a run can be in and every way between them is here; what the states need from the
 // outside are the five actors of loop.setup.ts, filled in by src/loop. No clock, no ids, no input or output: time and
 // ids arrive in events, so the same events always give the same states.
-import {
-  ENDINGS,
-  initialContext,
-  loopOutput,
-  outputOf,
-  respondInput,
-  runningSlots,
-  told,
-} from './loop.rules.ts'
+import { runningSlots } from './call.rules.ts'
+import { ENDINGS, initialContext, loopOutput, outputOf, respondInput, told } from './loop.rules.ts'
 import { loopSetup } from './loop.setup.ts'
 
 /** Changes whenever a stored run could not be folded through the chart any more. */
@@ -158,7 +151,7 @@ export const loopMachine = loopSetup.createMachine({
               guard: 'hasCalls',
               target: 'executing',
               meta: { doc: 'The response calls for tools.' },
-              actions: 'countCalls',
+              actions: ['countCalls', 'askAboutCalls'],
             },
             {
               guard: 'canRepair',
@@ -188,12 +181,12 @@ export const loopMachine = loopSetup.createMachine({
           initial: 'choosing',
           on: {
             'call.approve': {
-              guard: { type: 'isUndecided', params: ({ event }) => ({ callId: event.callId }) },
+              guard: { type: 'canAnswer', params: ({ event }) => event },
               meta: { doc: 'A call may run.' },
-              actions: { type: 'approve', params: ({ event }) => ({ callId: event.callId }) },
+              actions: { type: 'approve', params: ({ event }) => event },
             },
             'call.deny': {
-              guard: { type: 'isUndecided', params: ({ event }) => ({ callId: event.callId }) },
+              guard: { type: 'canAnswer', params: ({ event }) => event },
               meta: { doc: 'A call may not run.' },
               actions: { type: 'deny', params: ({ event }) => event },
             },
@@ -218,16 +211,16 @@ export const loopMachine = loopSetup.createMachine({
               meta: { doc: 'Decides which calls run next.' },
               always: [
                 {
-                  guard: 'isStuckToWrapUp',
+                  guard: 'isUsedUpToWrapUp',
                   target: '#loop.working.followingUp',
-                  meta: { doc: 'The same call gives the same result: the model has a last word.' },
-                  actions: ['reachStuckLimit', 'wrapUp'],
+                  meta: { doc: 'The calls lead nowhere, or used up the rest: the model has a last word.' },
+                  actions: ['reachLimitAfterCalls', 'wrapUp'],
                 },
                 {
-                  guard: 'isStuck',
+                  guard: 'isUsedUp',
                   target: '#loop.limitExceeded',
-                  meta: { doc: 'The same call gives the same result: the run does not get on.' },
-                  actions: 'reachStuckLimit',
+                  meta: { doc: 'The calls lead nowhere, or used up the rest.' },
+                  actions: 'reachLimitAfterCalls',
                 },
                 {
                   guard: 'isAllSettled',
@@ -250,17 +243,7 @@ export const loopMachine = loopSetup.createMachine({
             awaitingApproval: {
               meta: { doc: 'Somebody must say whether the next call may run.' },
               tags: ['waiting'],
-              entry: 'requestApproval',
               always: { guard: 'isHeadDecided', target: 'choosing', meta: { doc: 'It was decided.' } },
-              on: {
-                // The call behind it may need a yes as well, and then somebody must be asked for that one.
-                'call.deny': {
-                  guard: { type: 'isHead', params: ({ event }) => ({ callId: event.callId }) },
-                  target: 'choosing',
-                  meta: { doc: 'The call that was asked about may not run.' },
-                  actions: { type: 'deny', params: ({ event }) => event },
-                },
-              },
             },
             running: {
               meta: { doc: 'A batch of calls runs.' },
@@ -280,7 +263,7 @@ export const loopMachine = loopSetup.createMachine({
                 },
                 'effect.inDoubt': [
                   {
-                    guard: { type: 'isSafeToRepeat', params: ({ event }) => ({ id: event.id }) },
+                    guard: { type: 'isSafeToRepeat', params: ({ event }) => event },
                     meta: { doc: 'The call was cut off and may safely run again.' },
                     actions: { type: 'repeatCall', params: ({ event }) => ({ id: event.id }) },
                   },

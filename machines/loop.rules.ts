@@ -1,20 +1,17 @@
 // The arithmetic behind the chart's questions: pure functions of its context, without a decision of their own.
 import type { AnyItem } from '../src/protocol/items.ts'
+import { addUsage, proposeCalls } from './call.rules.ts'
 import type {
   CallAnswer,
   LimitName,
-  LoopCall,
   LoopCommand,
   LoopContext,
-  LoopEmitted,
   LoopEnding,
   LoopInput,
   LoopOutput,
   LoopResponse,
-  ProposedCall,
   RespondError,
   RespondInput,
-  RunToolOutput,
   TokenUsage,
 } from './loop.types.ts'
 
@@ -41,23 +38,12 @@ export function initialContext({ items, settings, deadlineAt, wallTimeMs }: Loop
     error: null,
     calls: [],
     steers: [],
-    toolCalls: 0,
-    toolCallsByTool: {},
+    remembered: {},
+    counts: { toolCalls: 0, byTool: {} },
     recentResults: [],
     repairs: 0,
     usage: NO_USAGE,
     ending: null,
-  }
-}
-
-export function addUsage(sum: TokenUsage, more: TokenUsage | null): TokenUsage {
-  if (more === null) return sum
-  return {
-    prompt_tokens: sum.prompt_tokens + more.prompt_tokens,
-    completion_tokens: sum.completion_tokens + more.completion_tokens,
-    total_tokens: sum.total_tokens + more.total_tokens,
-    cached: sum.cached + more.cached,
-    reasoning: sum.reasoning + more.reasoning,
   }
 }
 
@@ -73,16 +59,27 @@ export interface ReachedLimit {
  * waste. Null when there is room.
  */
 export function reachedLimit(context: LoopContext): ReachedLimit | null {
-  const { turns, toolCalls, tokens } = context.settings.limits
-  const used = context.usage.total_tokens
-  if (tokens !== null && used >= tokens) return { limit: 'tokens', used, allowed: tokens }
+  const { turns, toolCalls } = context.settings.limits
+  const spent = tokenLimit(context)
+  if (spent !== null) return spent
   if (context.turn >= turns) return { limit: 'turns', used: context.turn, allowed: turns }
-  const wanted = context.toolCalls + context.calls.filter(({ status }) => status !== 'settled').length
+  const wanted = context.counts.toolCalls + context.calls.filter(({ status }) => status !== 'settled').length
   return wanted > toolCalls ? { limit: 'tool_calls', used: wanted, allowed: toolCalls } : null
 }
 
+/** The limit that the calls of a response have reached: no progress, or tokens that they used themselves. */
+export function limitAfterCalls(context: LoopContext): ReachedLimit | null {
+  return stuckLimit(context) ?? tokenLimit(context)
+}
+
+function tokenLimit({ settings, usage }: LoopContext): ReachedLimit | null {
+  const { tokens } = settings.limits
+  const used = usage.total_tokens
+  return tokens !== null && used >= tokens ? { limit: 'tokens', used, allowed: tokens } : null
+}
+
 /** The call that gave the same result too often, as a limit. */
-export function stuckLimit({ recentResults, calls, settings }: LoopContext): ReachedLimit | null {
+function stuckLimit({ recentResults, calls, settings }: LoopContext): ReachedLimit | null {
   const allowed = settings.limits.noProgress
   // Only what this response added can have become too often.
   const counts = recentResults.slice(-calls.length).map((latest) => countOf(latest, recentResults))
@@ -94,92 +91,6 @@ function countOf(wanted: string, texts: readonly string[]): number {
   let count = 0
   for (const text of texts) if (text === wanted) count += 1
   return count
-}
-
-// Eight calls may take turns and are still seen to go in circles; what is further back does not grow the context.
-const RESULTS_PER_REPEAT = 8
-
-/** Where each call of a response stands before any has run. */
-function proposeCalls(context: LoopContext, response: LoopResponse): readonly LoopCall[] {
-  const byTool = { ...context.toolCallsByTool }
-  const { callsPerResponse } = context.settings.limits
-  return response.calls.map((call): LoopCall => {
-    const settled = (outcome: CallAnswer['outcome'], detail: string | null = null): LoopCall => ({
-      ...call,
-      status: 'settled',
-      attempt: 0,
-      answer: { outcome, output: null, detail },
-    })
-    if (call.disposition === 'bad_arguments') {
-      return settled(call.disposition, 'the sources of the response disagree on them')
-    }
-    if (call.disposition !== 'ready') return settled(call.disposition)
-    const known = earlierAnswer(call, context)
-    if (known !== null) return { ...call, status: 'settled', attempt: 0, answer: known }
-    if (call.slot >= callsPerResponse)
-      return settled('limit', `at most ${callsPerResponse} calls in one response`)
-    const { tool, maxCalls, refusal, needsApproval } = call.facts
-    const used = tool === null ? 0 : (byTool[tool] ?? 0)
-    if (maxCalls !== null && used >= maxCalls)
-      return settled('limit', `at most ${maxCalls} calls of this tool`)
-    if (tool !== null && refusal === null) byTool[tool] = used + 1
-    const isUndecided = needsApproval && refusal === null
-    return { ...call, status: isUndecided ? 'undecided' : 'runnable', attempt: 0, answer: null }
-  })
-}
-
-/** What a call gets whose id an earlier response had already: the same answer for the same call, and it never runs. */
-function earlierAnswer(call: ProposedCall, { items }: LoopContext): CallAnswer | null {
-  let made: AnyItem | null = null
-  // A plain loop: this is asked of every call, and the conversation is long.
-  for (const item of items) {
-    if (item['call_id'] !== call.callId) continue
-    if (item.type === 'function_call') made ??= item
-    else if (made !== null) return repeatedAnswer(call, made, item['output'])
-  }
-  return made === null ? null : repeatedAnswer(call, made, undefined)
-}
-
-function repeatedAnswer(call: ProposedCall, made: AnyItem, output: AnyItem[string]): CallAnswer {
-  const isSame = made['name'] === call.name && made['arguments'] === call.arguments
-  return { outcome: 'duplicate', output: isSame && typeof output === 'string' ? output : null, detail: null }
-}
-
-/** The first call that is not settled: output order is the order of decisions. */
-export function headCall({ calls }: LoopContext): LoopCall | null {
-  return calls.find(({ status }) => status !== 'settled') ?? null
-}
-
-/**
- * The calls that run next: the longest run of runnable ones from the head, never past one that is undecided or in
- * doubt. One at a time, or, in parallel mode, as many as do not conflict.
- */
-export function nextBatch(context: LoopContext): readonly LoopCall[] {
-  const { toolExecution, maxConcurrency } = context.settings
-  const most = toolExecution === 'parallel' ? maxConcurrency : 1
-  const batch: LoopCall[] = []
-  for (const call of context.calls) {
-    if (call.status === 'settled') continue
-    const isFull = batch.length >= most
-    if (call.status !== 'runnable' || isFull || batch.some((other) => isConflict(other, call))) break
-    batch.push(call)
-  }
-  return batch
-}
-
-function isConflict(a: ProposedCall, b: ProposedCall): boolean {
-  if (a.facts.readOnly && b.facts.readOnly) return false
-  const [left, right] = [a.facts.conflicts, b.facts.conflicts]
-  return left === null || right === null || left.some((key) => right.includes(key))
-}
-
-/** The calls with one of them changed. */
-export function changeCall(
-  calls: readonly LoopCall[],
-  isMeant: (call: LoopCall) => boolean,
-  change: (call: LoopCall) => Partial<LoopCall>,
-): readonly LoopCall[] {
-  return calls.map((call) => (isMeant(call) ? { ...call, ...change(call) } : call))
 }
 
 /** What the next request adds to the conversation: an output for each call in output order, then what people said. */
@@ -209,8 +120,8 @@ export function respondInput(context: LoopContext): RespondInput {
     mode: context.route.mode,
     previousResponseId: isChained ? context.responseId : null,
     items: isChained ? context.items.slice(context.knownItems) : context.items,
-    toolCallsLeft: Math.max(0, context.settings.limits.toolCalls - context.toolCalls),
-    isChoiceSatisfied: Object.keys(context.toolCallsByTool).length > 0,
+    toolCallsLeft: Math.max(0, context.settings.limits.toolCalls - context.counts.toolCalls),
+    isChoiceSatisfied: Object.keys(context.counts.byTool).length > 0,
   }
 }
 
@@ -309,70 +220,9 @@ export function takeResponse(context: LoopContext, response: LoopResponse): Part
   }
 }
 
-/** Calls that are about to run, or to be asked about, are counted before they do. */
-export function countCalls(context: LoopContext): Pick<LoopContext, 'toolCalls' | 'toolCallsByTool'> {
-  const counted = context.calls.filter(({ status }) => status !== 'settled')
-  const toolCallsByTool: Record<string, number> = { ...context.toolCallsByTool }
-  for (const { facts } of counted) {
-    // A call that was refused satisfies no choice and uses up no tool.
-    if (facts.tool !== null && facts.refusal === null)
-      toolCallsByTool[facts.tool] = (toolCallsByTool[facts.tool] ?? 0) + 1
-  }
-  return { toolCalls: context.toolCalls + counted.length, toolCallsByTool }
-}
-
-/** Ids of actors are ours, never the model's. */
-export function toolId(slot: number): `tool.${number}` {
-  return `tool.${slot}`
-}
-
-export function isOpen(callId: string, status: LoopCall['status']): (call: LoopCall) => boolean {
-  return (call) => call.callId === callId && call.status === status
-}
-
-export const CANCELLED: CallAnswer = { outcome: 'cancelled', output: null, detail: null }
-
-export function settled(outcome: CallAnswer['outcome'], detail: string | null): Partial<LoopCall> {
-  return { status: 'settled', answer: { outcome, output: null, detail } }
-}
-
-export function settleCall(context: LoopContext, id: string, result: RunToolOutput): Partial<LoopContext> {
-  const call = context.calls.find(({ slot }) => toolId(slot) === id)
-  if (call === undefined) return {}
-  const { outcome, output, detail, outputHash } = result
-  const again = `${call.facts.argumentsHash} ${outputHash}`
-  return {
-    calls: changeCall(
-      context.calls,
-      ({ slot }) => slot === call.slot,
-      () => ({ status: 'settled', answer: { outcome, output, detail } }),
-    ),
-    recentResults: [...context.recentResults, again].slice(
-      -RESULTS_PER_REPEAT * context.settings.limits.noProgress,
-    ),
-  }
-}
-
 export function needsCompaction({ settings, response }: LoopContext): boolean {
   const { compactAtTokens } = settings
   return compactAtTokens !== null && (response?.usage?.total_tokens ?? 0) >= compactAtTokens
-}
-
-/** Calls that a step settled without their running: somebody must be told, and no effect will. */
-export function newlySettled(
-  before: readonly LoopCall[],
-  after: readonly LoopCall[],
-): readonly LoopEmitted[] {
-  const told: LoopEmitted[] = []
-  after.forEach(({ callId, name, answer }, at) => {
-    if (answer !== null && before[at]?.answer == null)
-      told.push({ type: 'call_settled', callId, name, answer })
-  })
-  return told
-}
-
-export function runningSlots({ calls }: LoopContext): readonly number[] {
-  return calls.filter(({ status }) => status === 'running').map(({ slot }) => slot)
 }
 
 /** What somebody says about a call that was in doubt. */

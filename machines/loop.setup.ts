@@ -4,27 +4,34 @@ import { fromPromise, setup } from 'xstate'
 
 import {
   addUsage,
-  answersAndMessages,
+  answerCall,
+  canAnswer,
   CANCELLED,
-  cancelledEnding,
   changeCall,
   countCalls,
-  cutShortEnding,
-  errorEnding,
   headCall,
   isOpen,
-  limitEnding,
-  needsCompaction,
   newlySettled,
   nextBatch,
-  reachedLimit,
-  repairRequest,
+  questionsOf,
   runningSlots,
+  runToolInput,
   settleCall,
   settled,
-  stuckLimit,
-  takeResponse,
   toolId,
+  type AnswerParams,
+} from './call.rules.ts'
+import {
+  answersAndMessages,
+  cancelledEnding,
+  cutShortEnding,
+  errorEnding,
+  limitAfterCalls,
+  limitEnding,
+  needsCompaction,
+  reachedLimit,
+  repairRequest,
+  takeResponse,
   wallTimeLimit,
   wantsMore,
   type ReachedLimit,
@@ -95,9 +102,7 @@ export const loopSetup = setup({
     isHeadUndecided: ({ context }) => headCall(context)?.status === 'undecided',
     isHeadInDoubt: ({ context }) => headCall(context)?.status === 'inDoubt',
     isNoneRunning: ({ context }) => context.calls.every(({ status }) => status !== 'running'),
-    isUndecided: ({ context }, { callId }: { callId: string }) =>
-      context.calls.some(isOpen(callId, 'undecided')),
-    isHead: ({ context }, { callId }: { callId: string }) => headCall(context)?.callId === callId,
+    canAnswer: ({ context }, params: AnswerParams) => canAnswer(context, params),
     isHeadDecided: ({ context }) => headCall(context)?.status !== 'undecided',
     isHeadCertain: ({ context }) => headCall(context)?.status !== 'inDoubt',
     canRerun: ({ context }, { callId, as }: { callId: string; as: string }) =>
@@ -106,16 +111,18 @@ export const loopSetup = setup({
     isNamed: (_, { id, name }: { id: string; name: string }) => id === name,
     isRunning: ({ context }, { id }: { id: string }) =>
       context.calls.some((call) => toolId(call.slot) === id && call.status === 'running'),
-    isSafeToRepeat: ({ context }, { id }: { id: string }) =>
+    isSafeToRepeat: ({ context }, { id, isUntouched = false }: { id: string; isUntouched?: boolean }) =>
       context.calls.some(
         (call) =>
           toolId(call.slot) === id &&
           call.status === 'running' &&
-          (call.facts.readOnly || call.facts.idempotent || call.facts.refusal !== null),
+          (isUntouched || call.facts.readOnly || call.facts.idempotent || call.facts.refusal !== null),
       ),
-    isStuck: ({ context }) => headCall(context) === null && stuckLimit(context) !== null,
-    isStuckToWrapUp: ({ context }) =>
-      context.settings.onLimit === 'wrap_up' && headCall(context) === null && stuckLimit(context) !== null,
+    isUsedUp: ({ context }) => headCall(context) === null && limitAfterCalls(context) !== null,
+    isUsedUpToWrapUp: ({ context }) =>
+      context.settings.onLimit === 'wrap_up' &&
+      headCall(context) === null &&
+      limitAfterCalls(context) !== null,
     needsCompaction: ({ context }) => needsCompaction(context),
     isCompacted: (_, { output }: { output: CompactOutput }) => output.ok,
     endsCancelled: ({ context }) => context.ending?.state === 'cancelled',
@@ -174,9 +181,11 @@ export const loopSetup = setup({
       tell: [{ type: 'continuity_switched', cause: error?.code ?? 'unknown' }],
     })),
     countCalls: perform((context) => ({
-      change: countCalls(context),
+      change: { counts: countCalls(context) },
       tell: newlySettled([], context.calls),
     })),
+    // All at once: whoever is asked can answer in any order, and while others run.
+    askAboutCalls: perform((context) => ({ tell: questionsOf(context) })),
     answerAllWithLimit: perform((context) => {
       const calls = changeCall(
         context.calls,
@@ -187,7 +196,7 @@ export const loopSetup = setup({
     }),
     reachLimit: perform((context) => reached(reachedLimit(context))),
     // Not the same as reachLimit: the calls of this response are counted by now and would count twice there.
-    reachStuckLimit: perform((context) => reached(stuckLimit(context))),
+    reachLimitAfterCalls: perform((context) => reached(limitAfterCalls(context))),
     reachWallTime: perform((context) => reached(wallTimeLimit(context))),
     end: perform((_, ending: LoopEnding) => ({ change: { ending } })),
     endCancelled: perform((_, { reason }: { reason?: string }) => ({
@@ -205,20 +214,16 @@ export const loopSetup = setup({
     queueSteer: perform(({ steers }, { text }: { text: string }) => ({
       change: { steers: [...steers, text] },
     })),
-    requestApproval: perform((context) => ({
-      tell: [{ type: 'approval_requested', callId: headCall(context)?.callId ?? '' }],
+    approve: perform((context, { callId, remember }: Answered) => ({
+      change: answerCall(context, callId, { isApproved: true, reason: '' }, remember ?? null),
     })),
-    approve: perform(({ calls }, { callId }: { callId: string }) => ({
-      change: { calls: changeCall(calls, isOpen(callId, 'undecided'), () => ({ status: 'runnable' })) },
-    })),
-    deny: perform(({ calls: before }, { callId, reason }: { callId: string; reason: string }) => {
-      const calls = changeCall(before, isOpen(callId, 'undecided'), () => settled('denied', reason))
-      return { change: { calls }, tell: newlySettled(before, calls) }
+    deny: perform((context, { callId, reason, remember }: Answered & { reason: string }) => {
+      const change = answerCall(context, callId, { isApproved: false, reason }, remember ?? null)
+      return { change, tell: newlySettled(context.calls, change.calls) }
     }),
     startBatch: perform((context) => {
       const batch = nextBatch(context)
       const slots = batch.map(({ slot }) => slot)
-      const { turn } = context
       return {
         change: {
           calls: changeCall(
@@ -230,11 +235,12 @@ export const loopSetup = setup({
         tell: [{ type: 'batch_planned', slots }],
         start: batch.map((call) => ({
           id: toolId(call.slot),
-          input: { turn, call, attempt: call.attempt },
+          input: runToolInput(context, call, call.attempt),
         })),
       }
     }),
-    repeatCall: perform(({ calls, turn }, { id }: { id: string }) => {
+    repeatCall: perform((context, { id }: { id: string }) => {
+      const { calls } = context
       const call = calls.find(({ slot }) => toolId(slot) === id)
       if (call === undefined) return {}
       const attempt = call.attempt + 1
@@ -247,7 +253,7 @@ export const loopSetup = setup({
             () => ({ attempt }),
           ),
         },
-        start: [{ id, input: { turn, call, attempt } }],
+        start: [{ id, input: runToolInput(context, call, attempt) }],
       }
     }),
     settleCall: perform((context, { id, output }: { id: string; output: RunToolOutput }) => ({
@@ -309,7 +315,7 @@ export const loopSetup = setup({
         },
       ],
     })),
-    settleDrained: perform(({ calls: before }, { output }: { output: DrainOutput }) => {
+    settleDrained: perform(({ calls: before, usage }, { output }: { output: DrainOutput }) => {
       const calls = changeCall(
         before,
         ({ status }) => status === 'running',
@@ -318,10 +324,13 @@ export const loopSetup = setup({
           answer: output.find((drained) => drained.slot === slot)?.answer ?? CANCELLED,
         }),
       )
-      return { change: { calls }, tell: newlySettled(before, calls) }
+      const used = output.reduce((sum, drained) => addUsage(sum, drained.usage), usage)
+      return { change: { calls, usage: used }, tell: newlySettled(before, calls) }
     }),
   },
 })
+
+type Answered = Pick<AnswerParams, 'callId' | 'remember'>
 
 function reached(limit: ReachedLimit | null): LoopUpdate {
   if (limit === null) return {}

@@ -65,13 +65,34 @@ export interface LoopInput {
   readonly wallTimeMs: number | null
 }
 
+/** What somebody is asked about a call. */
+export interface ApprovalQuestion {
+  /** Why, in one word. */
+  readonly reason: string
+  /** No answer for the whole run covers it. */
+  readonly isEachTime: boolean
+  /** What would happen, as a person is shown it. */
+  readonly shown: string
+}
+
+/** How far an answer reaches in its run: the same tool with the same arguments, or the tool. */
+export type ApprovalScope = 'call' | 'tool'
+
+/** An answer that holds for the rest of the run. */
+export interface RememberedAnswer {
+  readonly isApproved: boolean
+  /** For the model, when it is a no. */
+  readonly reason: string
+}
+
 /** What is known of a call before it runs. */
 export interface CallFacts {
   /** The tool's own name; null when there is none. */
   readonly tool: string | null
   /** Why it will not run, whatever anybody decides. */
   readonly refusal: { readonly outcome: Outcome; readonly message: string } | null
-  readonly needsApproval: boolean
+  /** Why somebody must agree first; null: nobody need be asked. */
+  readonly approval: ApprovalQuestion | null
   readonly readOnly: boolean
   readonly idempotent: boolean
   /** Resources it shares with others; null: it conflicts with every call. */
@@ -151,6 +172,8 @@ export type RespondOutput =
   | { readonly ok: false; readonly error: RespondError; readonly usage: TokenUsage | null }
 
 export interface RunToolOutput extends CallAnswer {
+  /** What it used itself, when it asks a model. */
+  readonly usage: TokenUsage | null
   /** Equal for equal outputs, and never long. */
   readonly outputHash: string
 }
@@ -160,7 +183,11 @@ export type CompactOutput =
   | { readonly ok: false; readonly message: string }
 
 /** What calls that were aborted answered all the same. */
-export type DrainOutput = readonly { readonly slot: number; readonly answer: CallAnswer }[]
+export type DrainOutput = readonly {
+  readonly slot: number
+  readonly answer: CallAnswer
+  readonly usage: TokenUsage | null
+}[]
 
 type RequestKind = 'initial' | 'follow_up' | 'wrap_up'
 
@@ -182,13 +209,32 @@ export interface RunToolInput {
   readonly turn: number
   readonly call: ProposedCall
   readonly attempt: number
+  /** What the run may still use up, for a call that is a run of its own. */
+  readonly left: RunBudget
+}
+
+/** What is left of the limits of a run; null means without limit. */
+export interface RunBudget {
+  readonly toolCalls: number
+  readonly tokens: number | null
+  /** Milliseconds of the wall clock. */
+  readonly deadlineAt: number | null
+}
+
+/** The question that an approval or a denial answers. */
+interface CallQuestion {
+  readonly callId: string
+  /** The arguments that were shown, by hash: an answer about others is refused. */
+  readonly argumentsHash?: string
+  /** The answer holds for the rest of the run. */
+  readonly remember?: ApprovalScope
 }
 
 export type LoopCommand =
   | { readonly type: 'run.cancel'; readonly reason?: string }
   | { readonly type: 'run.steer'; readonly text: string }
-  | { readonly type: 'call.approve'; readonly callId: string }
-  | { readonly type: 'call.deny'; readonly callId: string; readonly reason: string }
+  | ({ readonly type: 'call.approve' } & CallQuestion)
+  | ({ readonly type: 'call.deny'; readonly reason: string } & CallQuestion)
   | { readonly type: 'call.reconcile'; readonly callId: string; readonly as: 'rerun' }
   | {
       readonly type: 'call.reconcile'
@@ -207,7 +253,12 @@ export interface CommandAnswer {
 export type LoopEvent =
   | LoopCommand
   | { readonly type: 'stream.opened' }
-  | { readonly type: 'effect.inDoubt'; readonly id: string }
+  | {
+      readonly type: 'effect.inDoubt'
+      readonly id: string
+      /** It is known not to have done anything. */
+      readonly isUntouched?: boolean
+    }
   | {
       readonly type: `xstate.done.actor.tool.${number}`
       readonly output: RunToolOutput
@@ -250,8 +301,10 @@ export interface LoopContext {
   readonly error: RespondError | null
   readonly calls: readonly LoopCall[]
   readonly steers: readonly string[]
-  readonly toolCalls: number
-  readonly toolCallsByTool: Readonly<Record<string, number>>
+  /** Answers that hold for the rest of the run, by what they are about. */
+  readonly remembered: Readonly<Record<string, RememberedAnswer>>
+  /** Calls that were run or asked about. */
+  readonly counts: { readonly toolCalls: number; readonly byTool: Readonly<Record<string, number>> }
   /** The latest calls with their results, by hash of both. */
   readonly recentResults: readonly string[]
   readonly repairs: number

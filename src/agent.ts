@@ -1,6 +1,7 @@
 // Puts an agent together from rooms that do not know each other: the loop names what it needs, tools fit it.
 import { hash } from 'node:crypto'
 
+import { agentTool, type AgentToolOptions } from './agent-tool.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { LoopchartError, type ErrorCode } from './errors.ts'
 import { DEFAULT_LIMITS, type Agent, type AgentDescription, type RetryPolicy } from './loop/agent.ts'
@@ -8,13 +9,14 @@ import { buildRequest } from './loop/build-request.ts'
 import { resolveContinuity, type Continuity } from './loop/continuity.ts'
 import type { Model } from './loop/model.ts'
 import { parseRequestOptions, type RequestOptions, type RequestOptionsInput } from './loop/request-options.ts'
-import { toolChoiceFor, toolChoicePolicy } from './loop/tool-choice.ts'
+import { narrowToolChoice, toolChoiceFor, toolChoicePolicy } from './loop/tool-choice.ts'
 import type { OutputCheck } from './loop/structured-output.ts'
 import type { ToolPort } from './loop/tool-port.ts'
 import { isJsonObject, type JsonObject } from './protocol/json.ts'
 import type { ValidationProfile } from './protocol/validation-profile.ts'
 import type { StreamLimits } from './stream/stream-limits.ts'
 import { bindTools } from './tools/bind-tools.ts'
+import { makePolicy, type Policy, type PolicyRule } from './tools/policy/policy.ts'
 import { jsonSchemaChecker, standardChecker } from './tools/check-arguments.ts'
 import type { CallResult } from './tools/run-call.ts'
 import { isStandardSchema, jsonSchemaOf, type StandardSchema } from './tools/standard-schema.ts'
@@ -38,6 +40,18 @@ export interface AgentOptions {
   readonly fallbackOn?: readonly string[]
   readonly instructions?: string
   readonly tools?: readonly Tool[]
+  /** What may be done without asking, what must be asked about, what may not be done: over what the tools ask for. */
+  readonly policy?: readonly PolicyRule[]
+  /**
+   * Whether what the tools work on is trusted. Where it is not, only tools that are `readOnly` can be used. With either,
+   * requests name the tools that may be called as `allowed_tools`.
+   */
+  readonly trust?: 'trusted' | 'untrusted'
+  /**
+   * Where untrusted tools are left out: of `tools` and of `allowed_tools`, or of the latter only, so that `tools` stays
+   * the same for the cache of a provider.
+   */
+  readonly trustFilter?: 'both' | 'allowed_only'
   readonly limits?: AgentLimits
   /** What to do at a limit: stop, or let the model have a last word. */
   readonly onLimit?: 'stop' | 'wrap_up'
@@ -91,17 +105,31 @@ const FALLBACK_ON: readonly ErrorCode[] = [
   'protocol_violation',
 ]
 
+/** An agent that can also be a tool of another one. */
+export interface ToolableAgent extends Agent {
+  readonly asTool: (options: AgentToolOptions) => Tool
+}
+
 /** Describes an agent. Throws at once when it cannot work; nothing is sent before `run`. */
-export function agent(options: AgentOptions): Agent {
-  const { instructions = null, tools = [], clock = systemClock } = options
+export function agent(options: AgentOptions): ToolableAgent {
+  const described = describeAgent(options)
+  return { ...described, asTool: (toolOptions) => agentTool(described, toolOptions) }
+}
+
+function describeAgent(options: AgentOptions): Agent {
+  const { instructions = null, clock = systemClock } = options
   const models = modelsOf(options)
   checkOptions(options)
   const toolExecution = options.toolExecution ?? 'sequential'
-  const names = tools.flatMap(({ name, aliases }) => [name, ...aliases])
+  const { tools, trustedNames } = trustedTools(options)
+  const names = namesOf(tools)
   const format = options.output === undefined ? null : formatOf(options.output)
   const request = format === null ? (options.request ?? {}) : { ...options.request, format: format.declared }
-  const requestOptions = parseRequestOptions(request, { toolExecution, toolNames: names })
-  const toolPort = portOf(tools, requestOptions, clock)
+  const asked = parseRequestOptions(request, { toolExecution, toolNames: names })
+  const requestOptions =
+    trustedNames === null ? asked : { ...asked, toolChoice: narrowToolChoice(asked.toolChoice, trustedNames) }
+  const rules = options.policy === undefined ? null : makePolicy(options.policy, namesOf(options.tools ?? []))
+  const toolPort = portOf(tools, requestOptions, { clock, rules })
   const retry = { ...RETRY, ...given(options.retry ?? {}) }
   const [{ mode, maySwitchMode }, ...fallbacks] = mapModels(models, ({ canContinueById }) => {
     const { store, encryptedReasoning } = requestOptions
@@ -179,6 +207,20 @@ function describe(plans: AgentDescription['plans'], tools: readonly Tool[]): Age
   return { fingerprint, plans, encodings }
 }
 
+/** The tools that are declared, and the names of those that may be called; null: nothing is known about trust. */
+function trustedTools({ tools = [], trust, trustFilter }: AgentOptions): {
+  readonly tools: readonly Tool[]
+  readonly trustedNames: readonly string[] | null
+} {
+  if (trust === undefined) return { tools, trustedNames: null }
+  const trusted = trust === 'trusted' ? tools : tools.filter(({ readOnly }) => readOnly)
+  return { tools: trustFilter === 'allowed_only' ? tools : trusted, trustedNames: namesOf(trusted) }
+}
+
+function namesOf(tools: readonly Tool[]): readonly string[] {
+  return tools.flatMap(({ name, aliases }) => [name, ...aliases])
+}
+
 type Models = readonly [Model, ...Model[]]
 
 function modelsOf({ model }: AgentOptions): Models {
@@ -223,10 +265,41 @@ const CHOICES = {
   onIncomplete: ['stop', 'continue'],
   continuity: ['previous_response_id', 'stateless', 'auto'],
   toolExecution: ['sequential', 'parallel'],
+  trust: ['trusted', 'untrusted'],
+  trustFilter: ['both', 'allowed_only'],
 } as const
+
+const OPTIONS: ReadonlySet<string> = new Set<keyof AgentOptions>([
+  'model',
+  'fallbackOn',
+  'instructions',
+  'tools',
+  'policy',
+  'trust',
+  'trustFilter',
+  'limits',
+  'onLimit',
+  'onIncomplete',
+  'continuity',
+  'toolExecution',
+  'maxConcurrency',
+  'retry',
+  'followUpMessage',
+  'compaction',
+  'output',
+  'request',
+  'profile',
+  'streamLimits',
+  'clock',
+  'random',
+])
 
 /** What types say already, for those who have none: wrong options are refused here and not at the first request. */
 function checkOptions(options: AgentOptions): void {
+  const unknown = Object.keys(options).find((option) => !OPTIONS.has(option))
+  if (unknown !== undefined) {
+    throw new LoopchartError('agent_invalid', `there is no option ${JSON.stringify(unknown)}`)
+  }
   for (const [field, choices] of Object.entries(CHOICES)) {
     const value: unknown = Object(options)[field]
     const isKnown = value === undefined || choices.some((choice) => choice === value)
@@ -280,22 +353,25 @@ function whole(field: string, value: number | undefined): number | undefined {
 function portOf(
   tools: readonly Tool[],
   { toolChoice, stickyToolChoice }: RequestOptions,
-  clock: Clock,
+  bound: { readonly clock: Clock; readonly rules: Policy | null },
 ): ToolPort {
   const policyWhen = (isChoiceSatisfied: boolean): ReturnType<typeof toolChoicePolicy> =>
     toolChoicePolicy(toolChoiceFor(toolChoice, stickyToolChoice, { kind: 'follow_up', isChoiceSatisfied }))
-  const first = bindTools(tools, { clock, policy: policyWhen(false) })
-  const later = bindTools(tools, { clock, policy: policyWhen(true) })
+  const first = bindTools(tools, { ...bound, policy: policyWhen(false) })
+  const later = bindTools(tools, { ...bound, policy: policyWhen(true) })
   return {
     definitions: first.definitions.map((definition) => ({ ...definition })),
     appraise: (call, isChoiceSatisfied) => (isChoiceSatisfied ? later : first).appraise(call),
     answerText: first.answerText,
     claim: first.claim,
-    run: async (call, { onOutput, onLate, key, timeoutMs, signal }) => {
+    run: async (call, { onLate, signal, ...options }) => {
       const late = Promise.withResolvers<CallResult>()
-      const bound = call.facts.refusal?.outcome === 'not_allowed' ? first : later
+      const { refusal, approval, argumentsHash } = call.facts
+      // A call that was forbidden is told so again: what forbids it looks at more than the tool does.
+      if (refusal?.outcome === 'not_allowed') return first.refuse(call, refusal)
       const wasAborted = signal.aborted
-      const result = await bound.run(call, { key, timeoutMs, signal, onOutput, onLate: late.resolve })
+      const approved = approval === null ? {} : { approvedHash: argumentsHash }
+      const result = await later.run(call, { ...options, ...approved, signal, onLate: late.resolve })
       if (result.outcome === 'timeout') void late.promise.then(({ outcome }) => onLate(outcome))
       if (result.outcome !== 'cancelled' || wasAborted) return result
       // Whoever stops a run listens for what the tool really came to; for a while, and then no more.

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import type { TestContext } from 'vitest'
 
 /** A part that a test may need and a machine may lack. */
-export type Part = 'chromium' | 'bubblewrap' | 'root' | 'registry' | 'script' | 'build'
+export type Part = 'chromium' | 'bubblewrap' | 'ripgrep' | 'root' | 'registry' | 'script' | 'build'
 
 /** What `need` asks about the machine; a test of `need` gives its own. */
 export interface Machine {
@@ -44,6 +44,11 @@ const PARTS: Readonly<Record<Part, PartFacts>> = {
     remedy:
       'install it with `apt-get install bubblewrap`, on a machine that lets `bwrap --ro-bind / / true` run',
     isPresent: () => isOnPath('bwrap') && succeeds('bwrap', ['--ro-bind', '/', '/', 'true'], 10_000),
+  },
+  ripgrep: {
+    missing: 'ripgrep is not installed',
+    remedy: 'install it with `apt-get install ripgrep`',
+    isPresent: () => isOnPath('rg'),
   },
   root: {
     missing: 'the tests do not run as root',

@@ -21,7 +21,7 @@ function refusal(snapshot: LoopSnapshot, command: LoopCommand): string {
       return 'the model is having its last word, which nothing can follow'
     case 'call.approve':
     case 'call.deny':
-      return callRefusal(context, command.callId, notUndecided)
+      return callRefusal(context, command.callId, (call) => notAnswered(call, command))
     case 'call.reconcile':
       return callRefusal(context, command.callId, notInDoubt)
   }
@@ -37,12 +37,19 @@ function callRefusal(context: LoopContext, callId: string, why: (call: LoopCall)
   return isOld ? `call ${callId} is not open any more` : `there is no call ${callId}`
 }
 
-function notUndecided({ status, answer, facts }: LoopCall): string {
+type CallQuestion = Extract<LoopCommand, { type: 'call.approve' | 'call.deny' }>
+
+function notAnswered({ status, answer, facts }: LoopCall, { argumentsHash }: CallQuestion): string {
   switch (status) {
     case 'undecided':
-      return 'cannot be decided now'
+      if (argumentsHash !== undefined && argumentsHash !== facts.argumentsHash) {
+        return 'has other arguments than the answer is about'
+      }
+      return facts.approval?.isEachTime === true
+        ? 'is asked about each time: the answer cannot hold for the whole run'
+        : 'cannot be decided now'
     case 'runnable':
-      return facts.needsApproval ? 'was approved already' : 'needs no approval'
+      return facts.approval !== null ? 'was approved already' : 'needs no approval'
     case 'running':
       return 'is running already'
     case 'inDoubt':

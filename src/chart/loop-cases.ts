@@ -1,4 +1,4 @@
-import { runningSlots, toolId } from '../../machines/loop.rules.ts'
+import { runningSlots, toolId } from '../../machines/call.rules.ts'
 import type { LoopCall, LoopContext, LoopInput, RespondError } from '../../machines/loop.types.ts'
 import {
   compactDone,
@@ -23,11 +23,11 @@ export interface LoopScenario {
   readonly turnsExplored: number
   /** How a request may fail. */
   readonly failures: readonly RespondError[]
-  /** Things that cut in anywhere: cancel, steer, the deadline, a rejected effect, a crash. */
+  /** Things that cut in anywhere: cancel, steer, the deadline, a rejected effect, a crash, answers for the whole run. */
   readonly cutIns: readonly CutIn[]
 }
 
-type CutIn = 'cancel' | 'steer' | 'deadline' | 'bug' | 'crash' | 'stranger'
+type CutIn = 'cancel' | 'steer' | 'deadline' | 'bug' | 'crash' | 'stranger' | 'remember'
 
 /** Everything that may happen to a run in the state it is in, in a fixed order. */
 export function casesOf(scenario: LoopScenario, snapshot: LoopSnapshot): readonly LoopPathEvent[] {
@@ -44,7 +44,12 @@ export function casesOf(scenario: LoopScenario, snapshot: LoopSnapshot): readonl
   if (has('stranger')) cut.push({ type: 'call.approve', callId: 'call_of_nobody' }, inDoubt('nobody'))
   const ids = liveEffects(path, context)
   if (has('bug')) cut.push(...ids.map(rejected))
-  if (has('crash')) cut.push(...ids.filter((id) => canBeInDoubt(id, context)).map(inDoubt))
+  if (has('crash')) {
+    const cutOff = ids.filter((id) => canBeInDoubt(id, context))
+    cut.push(...cutOff.flatMap((id) => [inDoubt(id), ...(isCall(id) ? [inDoubt(id, true)] : [])]))
+  }
+  if (has('remember') && path.startsWith('working.executing'))
+    cut.push(...context.calls.flatMap(lastingAnswers))
   const explored = isExplored ? scenario : { responses: [says], failures: [] }
   return [...proceed(explored, path, context), ...cut]
 }
@@ -103,11 +108,27 @@ function decisions({ status, callId }: LoopCall): readonly LoopPathEvent[] {
   ]
 }
 
+/** Answers for the rest of the run, and one about other arguments than those of the call. */
+function lastingAnswers({ status, callId, facts }: LoopCall): readonly LoopPathEvent[] {
+  if (status !== 'undecided') return []
+  const { argumentsHash } = facts
+  return [
+    { type: 'call.approve', callId, argumentsHash, remember: 'call' },
+    { type: 'call.deny', callId, reason: 'never', remember: 'tool' },
+    { type: 'call.approve', callId, argumentsHash: 'of something else' },
+  ]
+}
+
+function isCall(id: string): boolean {
+  return id.startsWith('tool.')
+}
+
 function drainCases(context: LoopContext): readonly LoopPathEvent[] {
   const [slot] = runningSlots(context)
   if (slot === undefined) return [drainDone([])]
-  const { outputHash: _, ...answer } = toolOutput('ok')
-  return [drainDone([]), drainDone([{ slot, answer }])]
+  const { outcome, output, detail, usage } = toolOutput('ok')
+  const answer = { outcome, output, detail }
+  return [drainDone([]), drainDone([{ slot, answer, usage }])]
 }
 
 function liveEffects(path: string, context: LoopContext): readonly string[] {

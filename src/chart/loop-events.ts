@@ -50,7 +50,7 @@ export function rejected(id: string): LoopPathEvent {
   return { type: `xstate.error.actor.${id}`, error: { message: `${id} was rejected` }, actorId: id }
 }
 
-/** The process died while an effect was at work. */
-export function inDoubt(id: string): LoopPathEvent {
-  return { type: 'effect.inDoubt', id }
+/** The process died while an effect was at work, or before it had done anything. */
+export function inDoubt(id: string, isUntouched = false): LoopPathEvent {
+  return isUntouched ? { type: 'effect.inDoubt', id, isUntouched } : { type: 'effect.inDoubt', id }
 }

@@ -1,7 +1,7 @@
 import type { ActorLogic } from 'xstate'
 import { getShortestPaths, type TraversalOptions } from 'xstate/graph'
 
-import { runningSlots } from '../../machines/loop.rules.ts'
+import { runningSlots } from '../../machines/call.rules.ts'
 import type { LoopContext, LoopInput } from '../../machines/loop.types.ts'
 import { casesOf, type LoopScenario } from './loop-cases.ts'
 import type { LoopPathEvent } from './loop-events.ts'
@@ -88,7 +88,8 @@ export function stateKey(snapshot: LoopSnapshot): string {
     Math.min(context.steers.length, 1),
     Math.min(context.repairs, settings.repairsMax),
     mostRepeats(context),
-    Math.min(context.toolCalls, settings.limits.toolCalls + 1),
+    Object.keys(context.remembered).toSorted(),
+    Math.min(context.counts.toolCalls, settings.limits.toolCalls + 1),
     Math.min(context.usage.total_tokens, settings.limits.tokens ?? 0),
     context.knownItems === 0,
     context.response?.responseId === null,

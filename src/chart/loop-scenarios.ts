@@ -1,6 +1,6 @@
 import type { LoopInput, LoopLimits, LoopSettings } from '../../machines/loop.types.ts'
 import type { LoopScenario } from './loop-cases.ts'
-import { asks, but, CUT_SHORT, declines, failure, says, WRONG_FORMAT } from './response-cases.ts'
+import { ASKED, asks, but, CUT_SHORT, declines, failure, says, WRONG_FORMAT } from './response-cases.ts'
 
 const LIMITS: LoopLimits = { turns: 4, toolCalls: 20, tokens: null, noProgress: 9, callsPerResponse: 8 }
 
@@ -24,6 +24,7 @@ const RETRY = { retryAt: 1_700_000_060_000 }
 const RATE_LIMITED = failure('rate_limited', RETRY)
 const FATAL = failure('invalid_request')
 const UNSURE = { readOnly: false, idempotent: false, conflicts: [] }
+const EACH_TIME = { ...ASKED, isEachTime: true }
 const REFUSED = { outcome: 'unknown_tool', message: 'there is no such tool' } as const
 
 /** Runs with different settings which together take every transition of the chart. */
@@ -35,23 +36,29 @@ export const LOOP_SCENARIOS: readonly [LoopScenario, ...LoopScenario[]] = [
     settings: { retriesMax: 1 },
   }),
   scenario('calls that need a yes', {
-    responses: [says, asks({ needsApproval: true }, {}, { needsApproval: true })],
+    responses: [says, asks({ approval: ASKED }, {}, { approval: ASKED })],
     cutIns: ['cancel', 'stranger'],
     settings: { followUpMessage: 'here is what they gave' },
   }),
   scenario('a crash while a call waits for its yes', {
-    responses: [asks({}, { needsApproval: true })],
+    responses: [asks({}, { approval: ASKED })],
     cutIns: ['cancel', 'steer', 'crash'],
   }),
   scenario('two calls in a row that need a yes', {
-    responses: [asks({ needsApproval: true }, { needsApproval: true })],
+    responses: [asks({ approval: ASKED }, { approval: ASKED })],
     cutIns: ['deadline'],
     settings: { mode: 'stateless' },
+  }),
+  scenario('answers that hold for the rest of the run', {
+    responses: [asks({ approval: ASKED }, { approval: EACH_TIME }, { approval: ASKED })],
+    turnsExplored: 2,
+    cutIns: ['remember', 'crash'],
+    limits: { turns: 3 },
   }),
   scenario('calls of every disposition', {
     responses: [
       asks({}, { disposition: 'duplicate', callIdOf: 0 }, { disposition: 'truncated' }),
-      asks({ disposition: 'bad_arguments' }, { tool: null, refusal: REFUSED, needsApproval: true }, {}),
+      asks({ disposition: 'bad_arguments' }, { tool: null, refusal: REFUSED, approval: ASKED }, {}),
       asks({ maxCalls: 1 }, { maxCalls: 1 }, {}, {}),
       asks({ disposition: 'duplicate' }),
     ],
@@ -69,7 +76,7 @@ export const LOOP_SCENARIOS: readonly [LoopScenario, ...LoopScenario[]] = [
   scenario('batches that are cut off', {
     responses: [
       asks(UNSURE, { ...UNSURE, conflicts: ['net'] }),
-      asks({ readOnly: true, conflicts: [] }, UNSURE, { ...UNSURE, needsApproval: true }),
+      asks({ readOnly: true, conflicts: [] }, UNSURE, { ...UNSURE, approval: ASKED }),
     ],
     cutIns: ['cancel', 'crash'],
     settings: { toolExecution: 'parallel', maxConcurrency: 3 },
@@ -87,7 +94,7 @@ export const LOOP_SCENARIOS: readonly [LoopScenario, ...LoopScenario[]] = [
   }),
   ...(['stop', 'wrap_up'] as const).flatMap((onLimit) => [
     scenario(`a limit of turns, then ${onLimit}`, {
-      responses: [says, asks({ needsApproval: true }, {}), but(says, WRONG_FORMAT)],
+      responses: [says, asks({ approval: ASKED }, {}), but(says, WRONG_FORMAT)],
       failures: [RATE_LIMITED, FATAL],
       limits: { turns: 1 },
       cutIns: ['cancel', 'steer', 'deadline', 'crash'],

@@ -1,4 +1,5 @@
 import type {
+  ApprovalQuestion,
   CallFacts,
   LoopContext,
   LoopResponse,
@@ -16,6 +17,9 @@ export interface CallCase extends Partial<CallFacts> {
   /** The id of the call in this slot instead of its own. */
   readonly callIdOf?: number
 }
+
+/** What is asked about a made-up call that needs a yes. */
+export const ASKED: ApprovalQuestion = { reason: 'tool', isEachTime: false, shown: 'look around' }
 
 /** A made-up response, given the run that it comes to. */
 export type ResponseCase = (context: LoopContext) => LoopResponse
@@ -105,7 +109,7 @@ function callOf(turn: number, slot: number, one: CallCase): ProposedCall {
     facts: {
       tool,
       refusal: null,
-      needsApproval: false,
+      approval: null,
       readOnly: false,
       idempotent: false,
       conflicts: null,
@@ -138,5 +142,11 @@ export function failure(code: string, change: Partial<RespondError> = {}): Respo
 /** What a made-up call comes to. */
 export function toolOutput(outcome: Outcome): RunToolOutput {
   const output = `it was ${outcome}`
-  return { outcome, output, detail: null, outputHash: JSON.stringify(output) }
+  return {
+    outcome,
+    output,
+    detail: null,
+    outputHash: JSON.stringify(output),
+    usage: outcome === 'ok' ? USAGE : null,
+  }
 }

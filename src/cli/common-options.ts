@@ -12,6 +12,17 @@ export function addProviderOptions(verb: Command): void {
     .option('--env-file <file>', 'a file with NAME=value lines, read as if they were set')
 }
 
+/** Says what the built-in tools are and what they may do. */
+export function addToolOptions(verb: Command): void {
+  verb
+    .option('--tools <which>', 'builtin or none; builtin with --workspace or the scripted provider')
+    .option('--workspace <folder>', 'what the built-in tools work on; the current folder without it')
+    .option('--trust', 'trust the workspace for this run; loopchart trust does it for good')
+    .option('--auto-edit', 'let plain files of the workspace be changed without asking')
+    .option('--no-sandbox', 'run commands without a sandbox')
+    .option('--allow-unsandboxed', 'let --approve all cover commands that run without a sandbox')
+}
+
 /** Says what is run, and how it is shown. */
 export function addDriveOptions(verb: Command): void {
   verb

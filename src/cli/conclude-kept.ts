@@ -1,38 +1,45 @@
 import { LoopchartError, type ErrorCode } from '../errors.ts'
+import type { Frame } from '../frames/generated/frame.ts'
 import type { Agent } from '../loop/agent.ts'
 import { checkResume } from '../loop/check-resume.ts'
 import type { Run } from '../loop/run.ts'
+import type { Approvals, ApproveMode } from './approvals.ts'
+import { concludeUnapproved } from './conclude-unapproved.ts'
 import { ExitCode } from './exit-code.ts'
-import { callsIn, type KeptRun, type LetGo } from './kept-run.ts'
+import type { KeptRun, LetGo } from './kept-run.ts'
+import { shellWord } from './shell-word.ts'
 
 type Say = (text: string) => void
 
 /** Says what has changed since the run was begun, where that does not keep it from going on. */
-export function tellChanges({ store }: KeptRun, agent: Agent, say: Say): void {
-  if (store.past.length === 0) return
-  for (const reason of checkResume(store.past, agent).reasons) say(`${reason} since the run was begun`)
+export function tellChanges(past: readonly Frame[], agent: Agent, say: Say): void {
+  if (past.length === 0) return
+  for (const reason of checkResume(past, agent).reasons) say(`${reason} since the run was begun`)
+}
+
+export interface LetGoRun {
+  readonly live: Run
+  readonly kept: KeptRun
+  readonly approvals: Approvals
+  readonly mode: ApproveMode
+  readonly why: LetGo
+  readonly say: Say
 }
 
 /** Says why a run was let go of and how to go on with it; gives the exit code. */
-export function concludeLetGo(live: Run, { resumeHint }: KeptRun, why: LetGo, say: Say): number {
-  const hint = resumeHint(live.id)
+export function concludeLetGo({ live, kept, approvals, mode, why, say }: LetGoRun): number {
+  const hint = kept.resumeHint(live.id)
   switch (why) {
     case 'signal':
       say(`the run is suspended; ${hint}`)
       return ExitCode.suspended
     case 'unapproved':
-      for (const callId of callsIn(live, 'call.approve')) {
-        say(
-          `${callName(live, callId)} needs approval and there is no terminal to ask on; ` +
-            `${hint} --approve-call ${callId} (or --deny-call ${callId})`,
-        )
-      }
-      return ExitCode.unapproved
+      return concludeUnapproved(approvals, mode, say, hint)
     case 'in_doubt':
-      for (const callId of callsIn(live, 'call.reconcile')) {
+      for (const path of kept.doubted) {
         say(
-          `nobody knows how ${callName(live, callId)} ended, it was cut off while it ran; find out, then ` +
-            `${hint} --reconcile ${callId}=done:OUTPUT (or =failed:WHY, or =rerun)`,
+          `nobody knows how ${callName(live, path)} ended, it was cut off while it ran; find out, then ` +
+            `${hint} --reconcile ${shellWord(path)}=done:OUTPUT (or =failed:WHY, or =rerun)`,
         )
       }
       return ExitCode.suspended

@@ -11,6 +11,20 @@ import { z } from './load-zod.ts'
 
 const count = z.int().min(1)
 
+/** What may be limited, and to what numbers. */
+export const limitsShape = z
+  .strictObject({ turns: count, tool_calls: z.int().min(0), tokens: count, ms: count })
+  .partial()
+
+/** A rule about calls of tools, as a file has it. */
+export const policyRuleShape = z.strictObject({
+  decision: z.enum(['deny', 'ask', 'allow']),
+  tool: z.string().min(1).describe('The name of a tool; * for every tool.'),
+  path: z.string().min(1).optional().describe('Only calls about paths that this glob covers.'),
+  access: z.enum(['read', 'write']).optional().describe('With path: only calls that use it so.'),
+  argv: z.array(z.string()).min(1).optional().describe('Only this very command, argument by argument.'),
+})
+
 /** Everything that can be set. A file has it in this form; what flags and the environment say is put into it. */
 export const configShape = z
   .strictObject({
@@ -18,10 +32,18 @@ export const configShape = z
     base_url: z.url({ protocol: /^https?$/u, error: 'must be an http or https address' }),
     model: z.string().min(1),
     api_key_file: z.string().min(1).describe('A file that holds the key; the key itself has no place here.'),
-    limits: z.strictObject({ turns: count, tool_calls: z.int().min(0), tokens: count, ms: count }).partial(),
+    limits: limitsShape,
     continuity: z.enum(['previous_response_id', 'stateless', 'auto']),
     stream: z.boolean(),
     approve: z.enum(['ask', 'all', 'none']),
+    tools: z.enum(['builtin', 'none']).describe('Whether the model gets the built-in tools.'),
+    auto_edit: z.boolean().describe('Whether plain files of the workspace are changed without asking.'),
+    allow_unsandboxed: z
+      .boolean()
+      .describe('Whether a yes for all calls covers commands that run without a sandbox.'),
+    policy: z
+      .array(policyRuleShape)
+      .describe('What the built-in tools may do: deny before ask before allow.'),
     retries: z.int().min(0).max(20).describe('How often one request may be sent again.'),
     max_output_tokens: z.int().min(16),
     reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']),

@@ -14,6 +14,7 @@ import type { AssembledResponse } from '../stream/assemble-response.ts'
 import type { ResponseReader } from '../stream/response-reader.ts'
 import { describeFrame, describeResponse } from './describe.ts'
 import { ExitCode } from './exit-code.ts'
+import { safeJson } from './safe-text.ts'
 import { isTyped, readStandardInput } from './standard-input.ts'
 
 export interface DecodeOptions {
@@ -31,7 +32,7 @@ export async function decode({ file, isJson, isStrict, output }: DecodeOptions):
   }
   const input = file === '-' ? readStandardInput() : createReadStream(file)
   const profile = isStrict ? await loadStrict() : tolerant
-  const show = isJson ? formatFrame : describeFrame
+  const show = isJson ? (frame: Frame) => safeJson(formatFrame(frame)) : describeFrame
   const response = await record(input, file, profile, (frame) => output.write(`${show(frame)}\n`), output)
   if (!isJson) output.write(`\n${describeResponse(response)}\n`)
   return response.status === 'failed' ? ExitCode.failed : ExitCode.ok

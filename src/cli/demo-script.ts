@@ -3,54 +3,51 @@ import type { CreateResponseBody } from '../protocol/requests.ts'
 import type { ScriptItem, ScriptTurn } from '../provider/scripted/script.ts'
 
 const FILES_MAX = 3
+const FILE_BYTES_MAX = 64 * 1024
 const EVENT_DELAY_MS = 25
 
 /**
- * What the embedded provider says: it looks at the workspace, counts words, and tells what came back. It reads the
- * outputs of the tools out of the requests, so the answer is about the files that are there.
+ * What the embedded provider says: it lists the workspace, reads a few notes, and tells how long they are. It takes that
+ * out of the outputs of the tools in the requests, so the answer is about the files that are there.
  */
 export function demoScript(request: CreateResponseBody, turn: number): ScriptTurn {
-  const output = outputOf(lastOutputs(request), turn)
-  return { output, event_delay_ms: EVENT_DELAY_MS }
+  return { output: outputOf(lastOutputs(request), turn), event_delay_ms: EVENT_DELAY_MS }
 }
 
 function outputOf(outputs: readonly JsonObject[], turn: number): readonly ScriptItem[] {
   if (turn === 1) {
     return [
       { type: 'message', text: words('Let me see what is in the workspace.') },
-      { type: 'function_call', name: 'list_files', arguments: {} },
+      { type: 'function_call', name: 'list_dir', arguments: {} },
     ]
   }
-  const names = outputs.flatMap(({ files }) => textFiles(files)).slice(0, FILES_MAX)
+  const names = outputs.flatMap(listedFiles).slice(0, FILES_MAX)
   if (turn === 2 && names.length > 0) {
     return [
-      { type: 'message', text: words(`I will count the words of ${names.join(', ')}.`) },
-      ...names.map((path): ScriptItem => ({
-        type: 'function_call',
-        name: 'count_words',
-        arguments: { path },
-      })),
+      { type: 'message', text: words(`I will read ${names.join(', ')}.`) },
+      ...names.map((path): ScriptItem => ({ type: 'function_call', name: 'read_file', arguments: { path } })),
     ]
   }
   return [{ type: 'message', text: words(answerOf(outputs)) }]
 }
 
 function answerOf(outputs: readonly JsonObject[]): string {
-  const counted = outputs.filter(({ words: count }) => typeof count === 'number')
-  if (counted.length === 0) return 'There is no text file in the workspace that I could count.'
-  const lines = counted.map(
-    ({ path, lines, words: count }) =>
-      `- ${typeof path === 'string' ? path : '?'}: ${Number(lines)} lines, ${Number(count)} words`,
+  const texts = outputs.flatMap(({ stdout, ok }) =>
+    ok === true && typeof stdout === 'string' ? [stdout] : [],
   )
-  const total = counted.reduce((sum, { words: count }) => sum + Number(count), 0)
-  return `${lines.join('\n')}\n\nThat makes ${total} words. A scripted provider in this process said this; the loop, the tools and the HTTP between them were real.`
+  if (texts.length === 0) return 'There is no text file in the workspace that I could read.'
+  const counts = texts.map((text) => text.split(/\s+/u).filter((word) => word !== '').length)
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  const each = counts.length === 1 ? '' : ` (${counts.join(' + ')})`
+  return `That makes ${total} words${each}. A scripted provider in this process said this; the loop, the tools and the HTTP between them were real.`
 }
 
-function textFiles(files: Json | undefined): readonly string[] {
-  if (!Array.isArray(files)) return []
-  return files.flatMap((file: Json) => {
-    const path = isJsonObject(file) ? file['path'] : undefined
-    return typeof path === 'string' && /\.(?:md|txt|csv|json|ts|js)$/u.test(path) ? [path] : []
+/** The text files that a listing has, a line each: the name, a tab, the size. */
+function listedFiles({ stdout }: JsonObject): readonly string[] {
+  if (typeof stdout !== 'string') return []
+  return stdout.split('\n').flatMap((line) => {
+    const [, name, size] = /^([^"\t]+\.(?:md|txt|csv|json|ts|js))\t(\d+)$/u.exec(line) ?? []
+    return name === undefined || Number(size) > FILE_BYTES_MAX ? [] : [name]
   })
 }
 
@@ -60,18 +57,10 @@ function lastOutputs({ input }: CreateResponseBody): readonly JsonObject[] {
   const outputs: JsonObject[] = []
   for (const item of input.toReversed()) {
     if (item.type !== 'function_call_output') break
-    const said = typeof item.output === 'string' ? resultOf(parseJson(item.output)) : null
-    if (said !== null) outputs.unshift(said)
+    const said: Json | undefined = typeof item.output === 'string' ? parseJson(item.output) : undefined
+    if (isJsonObject(said)) outputs.unshift(said)
   }
   return outputs
-}
-
-/** What the tool returned, out of the envelope that a model sees. */
-function resultOf(envelope: Json | undefined): JsonObject | null {
-  if (!isJsonObject(envelope)) return null
-  const { stdout } = envelope
-  const inner = typeof stdout === 'string' ? parseJson(stdout) : undefined
-  return isJsonObject(inner) ? inner : envelope
 }
 
 /** Text in the pieces in which a model writes it. */

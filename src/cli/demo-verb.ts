@@ -1,16 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { agent } from '../agent.ts'
 import { openResponses } from '../provider/open-responses.ts'
 import { startScriptedProvider } from '../provider/scripted/start-scripted-provider.ts'
+import { builtinTools } from '../tools/builtin/builtin-tools.ts'
 import { demoScript } from './demo-script.ts'
 import { LiveView } from './live-view.ts'
 import { Redactor } from './redactor.ts'
 import { runSession } from './run-session.ts'
 import { terminalOn } from './terminal.ts'
-import { workspaceTools } from './workspace-tools.ts'
 
 const PROMPT = 'How many words are in the notes of this workspace?'
 
@@ -22,15 +22,18 @@ const FILES: Readonly<Record<string, string>> = {
 /** Shows a run of three turns on a workspace made for it, then three things to try; resolves with the exit code. */
 export async function demo(command: string): Promise<number> {
   const output = terminalOn(process.stdout, process.env)
-  const workspace = await mkdtemp(join(tmpdir(), 'loopchart-demo-'))
+  const folder = await mkdtemp(join(tmpdir(), 'loopchart-demo-'))
+  const [workspace, stateFolder] = [join(folder, 'notes'), join(folder, 'state')]
   const provider = await startScriptedProvider(demoScript)
   try {
+    await mkdir(workspace)
     for (const [name, text] of Object.entries(FILES)) await writeFile(join(workspace, name), text)
     say(output.paint('bold', `> ${PROMPT}`))
     say(output.paint('dim', `a scripted provider answers at ${provider.url}; no key, no network`))
     const model = openResponses({ model: 'scripted-1', baseUrl: provider.url, apiKey: '' })
+    const tools = await builtinTools({ workspace, stateFolder })
     const code = await runSession({
-      agent: agent({ model, tools: await workspaceTools(workspace), limits: { turns: 10 } }),
+      agent: agent({ model, tools: tools.filter(({ readOnly }) => readOnly), limits: { turns: 10 } }),
       input: PROMPT,
       view: new LiveView({ answer: output, progress: output }),
       log: null,
@@ -42,7 +45,7 @@ export async function demo(command: string): Promise<number> {
     return code
   } finally {
     await provider.close()
-    await rm(workspace, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true })
   }
 }
 

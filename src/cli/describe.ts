@@ -1,8 +1,8 @@
-import { escapeUnsafe } from '../frames/format-frame.ts'
 import type { Frame, ProviderEventFrame } from '../frames/generated/frame.ts'
 import { eventData } from '../frames/event-data.ts'
 import { isJsonObject } from '../protocol/json.ts'
 import type { AssembledResponse } from '../stream/assemble-response.ts'
+import { safeJson } from './safe-text.ts'
 
 const TEXT_MAX = 72
 
@@ -62,7 +62,7 @@ function count(amount: number, noun: string): string {
 }
 
 function show(text: string): string {
-  return escapeUnsafe(JSON.stringify(shorten(text)))
+  return safeJson(JSON.stringify(shorten(text)))
 }
 
 function plain(text: string): string {

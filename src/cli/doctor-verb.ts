@@ -14,9 +14,11 @@ import { Redactor } from './redactor.ts'
 import { oneLine, shorten } from './safe-text.ts'
 import { listSecrets } from './secrets.ts'
 import { loadSettings, SETTINGS, type SettingFlags, type Settings } from './settings.ts'
+import { lookAround, type Surrounding } from './surroundings.ts'
 import { tableOf } from './table-of.ts'
 
 export interface DoctorFlags extends SettingFlags {
+  readonly workspace?: string
   readonly json?: true
 }
 
@@ -34,7 +36,7 @@ const DETAIL_MAX = 300
 export async function doctor(flags: DoctorFlags): Promise<number> {
   const settings = await loadSettings(flags, process.env)
   const redactor = new Redactor(listSecrets(settings))
-  const rows = await settingRows(settings, redactor)
+  const rows = await settingRows(settings, redactor, await lookAround(flags.workspace ?? '.'))
   const isProbe = flags.baseUrl !== undefined
   if (isProbe && settings.config.model === undefined) {
     throw new LoopchartError(
@@ -68,7 +70,11 @@ async function probe({ config, apiKey }: Settings, redactor: Redactor): Promise<
   }))
 }
 
-async function settingRows(settings: Settings, redactor: Redactor): Promise<readonly SettingRow[]> {
+async function settingRows(
+  settings: Settings,
+  redactor: Redactor,
+  surroundings: readonly Surrounding[],
+): Promise<readonly SettingRow[]> {
   const { config, sources, apiKey, apiKeySource, configPath } = settings
   const profile = profileFor(config.base_url ?? PROFILES.openai.baseUrl ?? '')
   const defaults = defaultsOf(config, apiKey, profile)
@@ -88,6 +94,7 @@ async function settingRows(settings: Settings, redactor: Redactor): Promise<read
     ...rows,
     { setting: 'profile', value: profile.name, source: 'by the base URL' },
     { setting: 'config file', value: configPath, source: (await isThere(configPath)) ? 'read' : 'not there' },
+    ...surroundings,
   ].map(({ setting, value, source }) => ({
     setting,
     value: oneLine(redactor.text(value)),
@@ -103,6 +110,9 @@ function defaultsOf(config: Config, apiKey: string | null, { canContinueById }: 
     continuity: resolveContinuity({ continuity: null, store, encryptedReasoning, canContinueById }).mode,
     stream: true,
     approve: 'ask',
+    tools: 'none',
+    auto_edit: false,
+    allow_unsandboxed: false,
     retries: 4,
     log_level: 'silent',
     ...(config.base_url === undefined && apiKey !== null ? { base_url: PROFILES.openai.baseUrl ?? '' } : {}),

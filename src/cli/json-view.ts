@@ -1,6 +1,7 @@
 import type { Frame } from '../frames/generated/frame.ts'
 import { formatFrame } from '../frames/format-frame.ts'
 import type { RunView } from './run-view.ts'
+import { safeJson } from './safe-text.ts'
 
 /** A run for programs: every frame as one line of JSON, and nothing else. */
 export class JsonView implements RunView {
@@ -11,7 +12,7 @@ export class JsonView implements RunView {
   }
 
   frame(frame: Frame): void {
-    this.#output.write(`${formatFrame(frame)}\n`)
+    this.#output.write(`${safeJson(formatFrame(frame))}\n`)
   }
 
   past(frame: Frame): void {

@@ -1,7 +1,7 @@
 import type { Frame } from '../frames/generated/frame.ts'
 import type { RunStore } from '../journal/run-store.ts'
+import { IN_DOUBT } from '../loop/children.ts'
 import type { Run } from '../loop/run.ts'
-import { HeldStore } from './held-store.ts'
 
 /** What became of a call, as somebody says. */
 export interface Reconciliation {
@@ -14,7 +14,7 @@ export type LetGo = 'signal' | 'unapproved' | 'in_doubt'
 
 export interface KeptRunOptions {
   readonly store: RunStore
-  /** What became of calls in doubt, by their ids. */
+  /** What became of calls in doubt, by their paths. */
   readonly reconciled: ReadonlyMap<string, Reconciliation>
   /** How to go on with the run. */
   readonly resumeHint: (runId: string) => string
@@ -25,18 +25,24 @@ const CALLS_END_WITHIN_MS = 4000
 
 /** A run of this process that a store keeps: it is let go of rather than ended when it cannot go on here. */
 export class KeptRun {
-  readonly store: HeldStore
+  readonly store: RunStore
   readonly resumeHint: KeptRunOptions['resumeHint']
   readonly #reconciled: KeptRunOptions['reconciled']
   readonly #sent = new Set<string>()
+  readonly #doubted = new Set<string>()
   #leaving: LetGo | null = null
   #gone: Promise<boolean> | null = null
   #timer: NodeJS.Timeout | null = null
 
   constructor({ store, reconciled, resumeHint }: KeptRunOptions) {
-    this.store = new HeldStore(store)
+    this.store = store
     this.resumeHint = resumeHint
     this.#reconciled = reconciled
+  }
+
+  /** The calls in doubt that nobody has said anything about, by their paths. */
+  get doubted(): readonly string[] {
+    return [...this.#doubted]
   }
 
   /** Why it was let go of, once what it had is written; null: it was not, or it had ended before. */
@@ -44,17 +50,27 @@ export class KeptRun {
     return (await this.#gone) === true ? this.#leaving : null
   }
 
-  /** Lets go as soon as no call runs; after a signal, calls have four seconds for that. */
+  /**
+   * Lets go as soon as no call runs; after a signal, calls have four seconds for that. A call that is a run of its own
+   * is let go of with it, and has nothing to lose by that.
+   */
   leave(live: Run, why: LetGo): void {
     this.#leaving ??= why
-    if (!isRunningCalls(live)) return this.#release()
-    if (why === 'signal') this.#timer ??= setTimeout(() => this.#release(), CALLS_END_WITHIN_MS)
+    if (!isRunningCalls(live) || live.children.size > 0) return this.#release(live)
+    if (why === 'signal') this.#timer ??= setTimeout(() => this.#release(live), CALLS_END_WITHIN_MS)
   }
 
   /** Sees each new frame: says what became of calls in doubt, and lets go when nobody has said it. */
-  follow(live: Run): void {
-    if (this.#leaving !== null && !isRunningCalls(live)) return this.#release()
-    if (live.state.endsWith('.reconciling')) this.#reconcile(live)
+  follow(live: Run, frame: Frame): void {
+    if (this.#leaving !== null && !isRunningCalls(live)) return this.#release(live)
+    if (live.state.endsWith('.reconciling')) {
+      this.#reconcile(
+        live,
+        callsIn(live, 'call.reconcile').map((callId) => [callId]),
+      )
+    }
+    const path = pathInDoubt(frame)
+    if (path !== null) this.#reconcile(live, [path])
   }
 
   close(): void {
@@ -62,23 +78,34 @@ export class KeptRun {
     this.store.close()
   }
 
-  #release(): void {
+  #release(live: Run): void {
     if (this.#gone !== null) return
-    this.#gone = this.store.letGo()
+    this.#gone = live.suspend()
     // Whoever shows the run asks for it later: until then, that it failed is not an unhandled rejection.
     this.#gone.catch(() => undefined)
   }
 
-  #reconcile(live: Run): void {
-    const open = callsIn(live, 'call.reconcile')
-    if (!open.some((callId) => this.#reconciled.has(callId))) return this.leave(live, 'in_doubt')
-    for (const callId of open) {
-      const said = this.#reconciled.get(callId)
-      if (said === undefined || this.#sent.has(callId)) continue
-      this.#sent.add(callId)
-      void live.reconcile(callId, said.as, said.output)
+  #reconcile(live: Run, open: readonly (readonly string[])[]): void {
+    const names = open.map((path) => path.join('/'))
+    if (!names.some((name) => this.#reconciled.has(name))) {
+      for (const name of names) this.#doubted.add(name)
+      return this.leave(live, 'in_doubt')
+    }
+    for (const path of open) {
+      const name = path.join('/')
+      const said = this.#reconciled.get(name)
+      if (said === undefined || this.#sent.has(name)) continue
+      this.#sent.add(name)
+      void live.reconcile(path, said.as, said.output)
     }
   }
+}
+
+/** The call further in that a frame says is in doubt. */
+function pathInDoubt(frame: Frame): readonly string[] | null {
+  if (frame.type !== 'warning' || frame.cause !== IN_DOUBT) return null
+  const { path } = frame.figures
+  return Array.isArray(path) ? path.filter((id) => typeof id === 'string') : null
 }
 
 /** The calls for which a command would be taken now. */
@@ -93,10 +120,15 @@ export function callsIn(live: Pick<Run, 'explain'>, command: string): readonly s
 /** The numbers of the frames in which an earlier process asked for an approval that nobody has given or refused. */
 export function openRequests(past: readonly Frame[], live: Run): ReadonlySet<number> {
   const open = callsIn(live, 'call.approve').flatMap((callId) => {
-    const asked = past.findLast((frame) => frame.type === 'approval_requested' && frame.call_id === callId)
+    const asked = past.findLast((frame) => isQuestionOf(frame, callId))
     return asked === undefined ? [] : [asked.seq]
   })
   return new Set(open)
+}
+
+// A call further in may have the id of one of ours; its own run asks about it again.
+function isQuestionOf(frame: Frame, callId: string): boolean {
+  return frame.type === 'approval_requested' && frame.path.length === 1 && frame.call_id === callId
 }
 
 function isRunningCalls({ state }: Run): boolean {

@@ -23,12 +23,15 @@ export interface LiveViewOptions {
   readonly answer: Terminal
   /** Takes everything else; may be the same. */
   readonly progress: Terminal
+  /** Somebody else puts the questions to the user, with what they are about. */
+  readonly isAsking?: boolean
 }
 
 /** A run for people: text as it comes, a line for each call and each turn, a summary, on a terminal a status line. */
 export class LiveView implements RunView {
   readonly #answer: Terminal
   readonly #progress: Terminal
+  readonly #isAsking: boolean
   readonly #figures = new RunFigures()
   readonly #names = new Map<string, { readonly name: string; readonly shown: string }>()
   readonly #status: StatusLine | null
@@ -37,8 +40,9 @@ export class LiveView implements RunView {
   #column = 0
   #hasText = false
 
-  constructor({ answer, progress }: LiveViewOptions) {
+  constructor({ answer, progress, isAsking = false }: LiveViewOptions) {
     this.#answer = answer
+    this.#isAsking = isAsking
     this.#progress = progress
     this.#status = progress.isLive
       ? new StatusLine(progress, () => (this.#isAtMargin() ? null : this.#statusText()))
@@ -54,6 +58,7 @@ export class LiveView implements RunView {
   past(frame: Frame): void {
     this.#figures.take(frame)
     if (frame.type === 'tool_started') this.#remember(frame)
+    if (frame.type === 'response_settled') for (const item of frame.items) this.#rememberItem(item)
   }
 
   close(): void {
@@ -77,6 +82,7 @@ export class LiveView implements RunView {
       case 'response_settled':
         // A response that was not streamed has no deltas.
         if (!this.#hasText) this.#text(outputText(frame.items.flatMap(itemOf)))
+        for (const item of frame.items) this.#rememberItem(item)
         return this.#endLine()
       case 'run_resumed':
         return this.#line('dim', `resumed in turn ${this.#figures.turn}, ${this.#figures.state}`)
@@ -102,6 +108,7 @@ export class LiveView implements RunView {
       case 'history_compacted':
         return this.#line('yellow', `${frame.type.replaceAll('_', ' ')}: ${brief(frame.cause)}`)
       case 'approval_requested':
+        if (this.#isAsking) return this.#endLine()
         return this.#line('yellow', `needs approval: ${shorten(oneLine(frame.shown), SHOWN_MAX)}`)
       case 'run_ended':
         return this.#summary(frame)
@@ -129,6 +136,12 @@ export class LiveView implements RunView {
 
   #remember({ call_id: callId, name, arguments: given }: ToolStartedFrame): void {
     this.#names.set(callId, { name, shown: `${name} ${given}` })
+  }
+
+  /** Calls that are refused never start. */
+  #rememberItem({ call_id: callId, name, arguments: given }: JsonObject): void {
+    if (typeof callId !== 'string' || typeof name !== 'string') return
+    this.#names.set(callId, { name, shown: `${name} ${typeof given === 'string' ? given : ''}` })
   }
 
   #call(frame: ToolEndedFrame | ToolFailedFrame): void {

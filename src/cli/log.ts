@@ -4,6 +4,7 @@ import { LoopchartError } from '../errors.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { describeForLog, type LogLevel } from './log-entry.ts'
 import type { Redactor } from './redactor.ts'
+import { safeJson } from './safe-text.ts'
 
 /** Where a command notes what it does. */
 export interface Log {
@@ -27,7 +28,8 @@ export async function openLog({ level, file, redactor }: LogOptions): Promise<Lo
   const { pino } = await import('pino')
   const fd = file === undefined ? STDERR : openFile(file)
   // Written before the call returns: what was logged before a crash is what one wants to read after it.
-  const write = (line: string): void => writeAll(fd, `${redactBearers(redactor.text(line.trimEnd()))}\n`)
+  const write = (line: string): void =>
+    writeAll(fd, `${safeJson(redactBearers(redactor.text(line.trimEnd())))}\n`)
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write })
   return {
     frame(frame) {

@@ -1,7 +1,6 @@
 import { LoopchartError } from '../errors.ts'
-import { escapeUnsafe } from '../frames/format-frame.ts'
 import { listModels } from '../provider/list-models.ts'
-import { oneLine } from './safe-text.ts'
+import { oneLine, safeJson } from './safe-text.ts'
 import { loadSettings, type SettingFlags } from './settings.ts'
 
 /** Prints the models that the provider offers, one a line or as JSON; resolves with what to print. */
@@ -14,7 +13,7 @@ export async function models(flags: SettingFlags & { readonly json?: true }): Pr
     )
   }
   const listed = await listModels({ baseUrl: config.base_url, apiKey: apiKey ?? '' })
-  if (flags.json === true) return `${escapeUnsafe(JSON.stringify(listed, null, 2))}\n`
+  if (flags.json === true) return `${safeJson(JSON.stringify(listed, null, 2))}\n`
   return listed
     .map(({ id, ownedBy }) => `${oneLine(id)}${ownedBy === null ? '' : `  (${oneLine(ownedBy)})`}\n`)
     .join('')

@@ -1,11 +1,18 @@
 import { Command } from 'commander'
 
-import { addDriveOptions, addProviderOptions, collect, type Finish } from './common-options.ts'
+import {
+  addDriveOptions,
+  addProviderOptions,
+  addToolOptions,
+  collect,
+  type Finish,
+} from './common-options.ts'
 import type { DoctorFlags } from './doctor-verb.ts'
 import type { MockFlags } from './mock-verb.ts'
 import type { RunFlags } from './run-flags.ts'
 import type { SettingFlags } from './settings.ts'
 import { addStoreVerbs } from './store-program.ts'
+import type { TrustFlags } from './trust-verb.ts'
 
 /** The command line. What a verb needs is loaded when it is called: help and version need none of it. */
 export function createProgram(version: string, command: string, finish: Finish): Command {
@@ -19,6 +26,7 @@ export function createProgram(version: string, command: string, finish: Finish):
   addDoctor(program, finish)
   addDecode(program, finish)
   addStoreVerbs(program, finish)
+  addTrust(program, finish)
   const verbs = program.commands.flatMap((verb) => [verb, ...verb.commands])
   for (const each of [program, ...verbs]) {
     each.exitOverride().configureOutput({ outputError: () => undefined })
@@ -39,13 +47,10 @@ function addRun(program: Command, finish: Finish): void {
     .option('--limit <limits>', 'such as turns=20,tool_calls=32,tokens=100000,ms=60000')
     .option('--retries <times>', 'how often one request may be sent again')
     .option('--attach <file>', 'a file to send with the prompt, up to 10 MiB; may be repeated', collect)
-    .option('--provider <name>', 'scripted: a provider in this process, with a few tools that read')
+    .option('--provider <name>', 'scripted: a provider in this process, to try things with')
     .option('--script <file>', 'what the scripted provider says')
-    .option(
-      '--workspace <folder>',
-      'what the tools of the scripted provider read; the current folder without it',
-    )
     .option('--store [file]', 'keep the run, so that it can be resumed; without a file, in one of your own')
+  addToolOptions(verb)
   addDriveOptions(verb)
   verb.action(async (prompt: string | undefined, flags: RunFlags) => {
     const { runVerb } = await import('./run-verb.ts')
@@ -108,10 +113,30 @@ function addDoctor(program: Command, finish: Finish): void {
         'and tells how the provider departs from the Open Responses specification.',
     )
   addProviderOptions(verb)
-  verb.option('--json', 'print it as JSON').action(async (flags: DoctorFlags) => {
-    const { doctor } = await import('./doctor-verb.ts')
-    finish(await doctor(flags))
-  })
+  verb
+    .option('--workspace <folder>', 'the workspace to look at; the current folder without it')
+    .option('--json', 'print it as JSON')
+    .action(async (flags: DoctorFlags) => {
+      const { doctor } = await import('./doctor-verb.ts')
+      finish(await doctor(flags))
+    })
+}
+
+function addTrust(program: Command, finish: Finish): void {
+  program
+    .command('trust')
+    .summary('trust a folder, so that a model may write and run things there')
+    .description(
+      'Shows a folder with the config that it brings along, and records that you trust both. Without it, the model\n' +
+        'gets only tools that read. A config that changes later is not used before you have trusted it anew.',
+    )
+    .argument('[folder]', 'the current one without it')
+    .option('--list', 'list the folders that are trusted')
+    .option('--remove', 'trust the folder no more')
+    .action(async (folder: string | undefined, flags: TrustFlags) => {
+      const { trustVerb } = await import('./trust-verb.ts')
+      finish(await trustVerb(folder, flags))
+    })
 }
 
 function addDecode(program: Command, finish: Finish): void {

@@ -1,4 +1,5 @@
 import type { RunFlags } from './run-flags.ts'
+import { shellWord } from './shell-word.ts'
 
 const SCRIPTED =
   'its provider is gone with this process; to be able to go on with a run, serve the script with loopchart mock ' +
@@ -13,17 +14,18 @@ export function resumeHint(flags: RunFlags, runId: string): string {
     '--base-url': flags.baseUrl,
     '--api-key-file': flags.apiKeyFile,
     '--env-file': flags.envFile,
+    '--tools': flags.tools,
+    '--workspace': flags.workspace,
   }
   const named = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [name, quoted(value)],
+    value === undefined ? [] : [name, shellWord(value)],
   )
-  const switches = flags.stream === false ? ['--no-stream'] : []
-  return `go on with: ${['loopchart', 'resume', quoted(runId), ...named, ...switches].join(' ')}`
-}
-
-/** As a shell takes it for one word. */
-function quoted(text: string): string {
-  return /^[\w./:@%+=,#-]+$/u.test(text) && !text.startsWith('#')
-    ? text
-    : `'${text.replaceAll("'", String.raw`'\''`)}'`
+  const switches = Object.entries({
+    '--no-stream': flags.stream === false,
+    '--trust': flags.trust,
+    '--auto-edit': flags.autoEdit,
+    '--no-sandbox': flags.sandbox === false,
+    '--allow-unsandboxed': flags.allowUnsandboxed,
+  }).flatMap(([name, isGiven]) => (isGiven === true ? [name] : []))
+  return `go on with: ${['loopchart', 'resume', shellWord(runId), ...named, ...switches].join(' ')}`
 }

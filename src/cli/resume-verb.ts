@@ -1,7 +1,7 @@
 import { LoopchartError } from '../errors.ts'
 import type { RunStartedFrame } from '../frames/generated/frame.ts'
 import type { RunStore } from '../journal/run-store.ts'
-import { explainRun } from '../replay/explain-run.ts'
+import { explainRun, type RunExplanation } from '../replay/explain-run.ts'
 import { findRunId } from './find-run.ts'
 import { callsIn, KeptRun, type Reconciliation } from './kept-run.ts'
 import { resumeHint } from './resume-hint.ts'
@@ -86,11 +86,32 @@ function checkCalls(
   decided: readonly string[],
 ): void {
   if (reconciled.length + decided.length === 0) return
-  const explained = explainRun(store.read(runId))
-  const inDoubt = explained.inDoubt.map(({ callId }) => callId)
-  const undecided = callsIn({ explain: () => explained }, 'call.approve')
+  const inDoubt = callsWithin(store, runId, ({ inDoubt: calls }) => calls.map(({ callId }) => callId))
+  const undecided = callsWithin(store, runId, (explained) =>
+    callsIn({ explain: () => explained }, 'call.approve'),
+  )
   checkAmong(reconciled, inDoubt, 'is not in doubt')
   checkAmong(decided, undecided, 'does not wait for approval')
+}
+
+/** Calls of a run by their paths, those of runs that are the work of a call included. */
+function callsWithin(
+  store: RunStore,
+  runId: string,
+  pick: (explained: RunExplanation) => readonly string[],
+): readonly string[] {
+  const frames = [...store.read(runId)]
+  const own = pick(explainRun(frames))
+  const children = new Map(
+    frames.flatMap((frame) =>
+      frame.type === 'child_started' ? [[frame.call_id, frame.child_run_id] as const] : [],
+    ),
+  )
+  const known = new Set(store.list().map(({ runId: id }) => id))
+  const inner = [...children].flatMap(([callId, childId]) =>
+    known.has(childId) ? callsWithin(store, childId, pick).map((path) => `${callId}/${path}`) : [],
+  )
+  return [...own, ...inner]
 }
 
 function checkAmong(given: readonly string[], open: readonly string[], what: string): void {

@@ -1,28 +1,28 @@
-import { agent } from '../agent.ts'
 import { LoopchartError } from '../errors.ts'
 import { openStore } from '../journal/open-store.ts'
 import type { Agent } from '../loop/agent.ts'
 import type { InputPart } from '../loop/run-input.ts'
 import { askingTerminal } from './approvals.ts'
 import { readAttachments } from './attachments.ts'
-import { chooseModel, chooseScripted, type ChosenModel } from './choose-model.ts'
-import type { Config } from './config-file.ts'
+import { chooseModel, chooseScripted } from './choose-model.ts'
+import { builtinFlags, chooseTools } from './choose-tools.ts'
 import { JsonView } from './json-view.ts'
 import { KeptRun } from './kept-run.ts'
 import { LiveView } from './live-view.ts'
 import { loadAgent } from './load-agent.ts'
 import { openLog } from './log.ts'
+import { makeAgent, withLimits } from './make-agent.ts'
 import { readPrompt } from './read-prompt.ts'
 import { Redactor } from './redactor.ts'
 import { resumeHint } from './resume-hint.ts'
 import type { RunFlags } from './run-flags.ts'
 import { runSession, type SessionOptions } from './run-session.ts'
 import type { RunView } from './run-view.ts'
+import { oneLine } from './safe-text.ts'
 import { listSecrets } from './secrets.ts'
 import { loadSettings, type Settings } from './settings.ts'
 import { storePathOf } from './store-option.ts'
 import { terminalOn } from './terminal.ts'
-import { workspaceTools } from './workspace-tools.ts'
 
 /** Runs one loop for `loopchart run`; resolves with the exit code. */
 export async function runVerb(prompt: string | undefined, flags: RunFlags): Promise<number> {
@@ -61,18 +61,23 @@ export async function driveRun(
 ): Promise<number> {
   const { config } = settings
   const redactor = new Redactor(listSecrets(settings))
-  const { agent: runnable, close } = await chooseAgent(flags, settings)
+  const approve = config.approve ?? 'ask'
+  const terminal = askingTerminal(flags.json === true)
+  const isAsking = terminal !== null && approve !== 'none'
+  const { agent: runnable, close, notes } = await chooseAgent(flags, settings)
   try {
     const log = await openLog({ level: config.log_level ?? 'silent', file: config.log_file, redactor })
     try {
       prepare?.(runnable)
+      for (const note of notes) process.stderr.write(`loopchart: ${oneLine(redactor.text(note))}\n`)
       return await runSession({
         agent: runnable,
-        view: flags.json === true ? new JsonView(process.stdout) : liveView(settings.env),
+        view: flags.json === true ? new JsonView(process.stdout) : liveView(settings.env, isAsking),
         log,
         redactor,
-        approve: config.approve ?? 'ask',
-        terminal: askingTerminal(flags.json === true),
+        approve,
+        isUnsandboxedAllowed: config.allow_unsandboxed === true,
+        terminal,
         ...session,
       })
     } finally {
@@ -84,9 +89,10 @@ export async function driveRun(
 }
 
 /** On a terminal everything goes there; otherwise the answer goes to stdout and the rest to stderr. */
-function liveView(env: Readonly<NodeJS.ProcessEnv>): RunView {
+function liveView(env: Readonly<NodeJS.ProcessEnv>, isAsking: boolean): RunView {
   const answer = terminalOn(process.stdout, env)
-  return new LiveView({ answer, progress: process.stdout.isTTY ? answer : terminalOn(process.stderr, env) })
+  const progress = process.stdout.isTTY ? answer : terminalOn(process.stderr, env)
+  return new LiveView({ answer, progress, isAsking })
 }
 
 /** Throws `usage` for flags that contradict each other or that nothing would come of. */
@@ -100,11 +106,8 @@ export function checkFlags({ provider, script, agent: file, ...flags }: RunFlags
   if (provider !== undefined && flags.baseUrl !== undefined) {
     throw new LoopchartError('usage', '--provider scripted and --base-url contradict each other; give one')
   }
-  if (flags.workspace !== undefined && provider === undefined && file === undefined) {
-    throw new LoopchartError('usage', '--workspace needs --provider scripted: only that has tools of its own')
-  }
   if (file === undefined) return
-  const { baseUrl, apiKeyFile, model, continuity, stream, retries, workspace } = flags
+  const { baseUrl, apiKeyFile, model, continuity, stream, retries, tools } = flags
   const given = {
     '--provider': provider,
     '--base-url': baseUrl,
@@ -115,7 +118,8 @@ export function checkFlags({ provider, script, agent: file, ...flags }: RunFlags
   const more = {
     '--no-stream': stream === false ? true : undefined,
     '--retries': retries,
-    '--workspace': workspace,
+    '--tools': tools,
+    ...builtinFlags(flags),
   }
   const [first] = Object.entries({ ...given, ...more }).find(([, value]) => value !== undefined) ?? []
   if (first !== undefined) {
@@ -129,6 +133,8 @@ export function checkFlags({ provider, script, agent: file, ...flags }: RunFlags
 interface Runnable {
   readonly agent: Agent
   readonly close: () => Promise<void>
+  /** What the user should know before anything runs. */
+  readonly notes: readonly string[]
 }
 
 async function chooseAgent(flags: RunFlags, settings: Settings): Promise<Runnable> {
@@ -137,74 +143,16 @@ async function chooseAgent(flags: RunFlags, settings: Settings): Promise<Runnabl
     // The module looks for its key where it always does.
     for (const [name, value] of Object.entries(settings.env)) process.env[name] ||= value
     const loaded = await loadAgent(flags.agent)
-    return { agent: withLimits(loaded, config.limits), close: () => Promise.resolve() }
+    return { agent: withLimits(loaded, config.limits), close: () => Promise.resolve(), notes: [] }
   }
-  const isScripted = flags.provider === 'scripted'
-  const tools = await workspaceTools(flags.workspace ?? '.')
-  const chosen = isScripted ? await chooseScripted(flags.script, settings) : chooseModel(settings)
+  const chosenTools = await chooseTools(flags, settings)
+  const chosen =
+    flags.provider === 'scripted' ? await chooseScripted(flags.script, settings) : chooseModel(settings)
   try {
-    return { agent: agentOf(chosen, config, isScripted ? tools : []), close: chosen.close }
+    const made = makeAgent(chosen, config, chosenTools)
+    return { agent: made, close: chosen.close, notes: chosenTools.notes }
   } catch (error) {
     await chosen.close()
     throw error
-  }
-}
-
-function agentOf(
-  { model }: ChosenModel,
-  config: Config,
-  tools: Awaited<ReturnType<typeof workspaceTools>>,
-): Agent {
-  const { limits = {}, retries, reasoning_effort: effort, reasoning_summary: summary } = config
-  const {
-    max_output_tokens: maxOutputTokens,
-    verbosity,
-    store_responses: store,
-    encrypted_reasoning: encryptedReasoning,
-  } = config
-  return agent({
-    model,
-    tools,
-    limits: {
-      ...named('turns', limits.turns),
-      ...named('toolCalls', limits.tool_calls),
-      ...named('tokens', limits.tokens),
-      ...named('ms', limits.ms),
-    },
-    ...named('continuity', config.continuity),
-    ...(retries === undefined ? {} : { retry: { times: retries } }),
-    request: {
-      maxOutputTokens,
-      verbosity,
-      store,
-      encryptedReasoning,
-      ...(effort === undefined && summary === undefined ? {} : { reasoning: { effort, summary } }),
-    },
-  })
-}
-
-/** The field, unless nothing is known of it. */
-function named<Name extends string, Value>(
-  name: Name,
-  value: Value | undefined,
-): { readonly [Key in Name]?: Value } {
-  const holder: { [Key in Name]?: Value } = {}
-  if (value !== undefined) holder[name] = value
-  return holder
-}
-
-/** The limits of the command line over those of the agent. */
-function withLimits(loaded: Agent, limits: Config['limits'] = {}): Agent {
-  const { turns, tool_calls: toolCalls, tokens, ms } = limits
-  const merged = {
-    ...loaded.settings.limits,
-    ...named('turns', turns),
-    ...named('toolCalls', toolCalls),
-    ...named('tokens', tokens),
-  }
-  return {
-    ...loaded,
-    wallTimeMs: ms ?? loaded.wallTimeMs,
-    settings: { ...loaded.settings, limits: merged },
   }
 }

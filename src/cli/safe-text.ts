@@ -1,14 +1,9 @@
 import { escapeUnsafe } from '../frames/format-frame.ts'
+import { UNSEEN, visibleText } from '../tools/visible-text.ts'
 
-// oxlint-disable-next-line no-control-regex -- these are the characters to be kept from terminals
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f]/gu
-
-/** Text of several lines as a terminal may show it: what it would obey is spelled out, lines and tabs stay. */
+/** Text of several lines as a terminal may show it: what it would obey or hide is spelled out, lines and tabs stay. */
 export function safeText(text: string): string {
-  const spelled = text
-    .replaceAll('\r\n', '\n')
-    .replaceAll(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return escapeUnsafe(spelled)
+  return visibleText(text.replaceAll('\r\n', '\n'))
 }
 
 /** Text as part of one line: line ends are blanks, and nothing is left that a terminal obeys. */
@@ -16,7 +11,18 @@ export function oneLine(text: string): string {
   return safeText(text.trim().replaceAll(/\s*[\r\n\t]\s*/gu, ' '))
 }
 
+/** JSON as a terminal may show it: what it would obey or hide is written as escapes, which mean the same in JSON. */
+export function safeJson(json: string): string {
+  return escapeUnsafe(json).replaceAll(UNSEEN, (character) =>
+    Array.from({ length: character.length }, (_, at) => `\\u${hexOf(character.charAt(at))}`).join(''),
+  )
+}
+
 /** Cuts a text that is longer, and shows that it did. */
 export function shorten(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`
+}
+
+function hexOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')
 }

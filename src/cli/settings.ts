@@ -18,6 +18,9 @@ export interface SettingFlags {
   /** False for `--no-stream`. */
   readonly stream?: boolean
   readonly approve?: string
+  readonly tools?: string
+  readonly autoEdit?: true
+  readonly allowUnsandboxed?: true
   readonly retries?: string
   readonly logLevel?: string
   readonly logFile?: string
@@ -40,7 +43,8 @@ type Key = Exclude<keyof Config, '$schema'>
 interface SettingFact {
   readonly key: Key
   readonly flag: string | null
-  readonly variable: string
+  /** Null: a variable, which any program that starts this one can set, does not set it. */
+  readonly variable: string | null
   readonly kind: 'text' | 'number' | 'switch' | 'limits'
 }
 
@@ -53,6 +57,10 @@ export const SETTINGS: readonly SettingFact[] = [
   { key: 'continuity', flag: '--continuity', variable: 'LOOPCHART_CONTINUITY', kind: 'text' },
   { key: 'stream', flag: '--no-stream', variable: 'LOOPCHART_STREAM', kind: 'switch' },
   { key: 'approve', flag: '--approve', variable: 'LOOPCHART_APPROVE', kind: 'text' },
+  { key: 'tools', flag: '--tools', variable: 'LOOPCHART_TOOLS', kind: 'text' },
+  { key: 'auto_edit', flag: '--auto-edit', variable: null, kind: 'switch' },
+  { key: 'allow_unsandboxed', flag: '--allow-unsandboxed', variable: null, kind: 'switch' },
+  { key: 'policy', flag: null, variable: null, kind: 'text' },
   { key: 'retries', flag: '--retries', variable: 'LOOPCHART_RETRIES', kind: 'number' },
   { key: 'max_output_tokens', flag: null, variable: 'LOOPCHART_MAX_OUTPUT_TOKENS', kind: 'number' },
   { key: 'reasoning_effort', flag: null, variable: 'LOOPCHART_REASONING_EFFORT', kind: 'text' },
@@ -117,6 +125,9 @@ function flagLayer(flags: SettingFlags): Layer {
     // The parser says true for a flag that only ever turns something off.
     stream: flags.stream === false ? false : undefined,
     approve: flags.approve,
+    tools: flags.tools,
+    auto_edit: flags.autoEdit,
+    allow_unsandboxed: flags.allowUnsandboxed,
     retries: flags.retries === undefined ? undefined : readNumber(flags.retries),
     log_level: flags.logLevel,
     log_file: flags.logFile,
@@ -132,9 +143,10 @@ function variableLayer(env: Readonly<NodeJS.ProcessEnv>, where: string): Layer {
   const nameOf = (key: Key): string =>
     `${SETTINGS.find((setting) => setting.key === key)?.variable ?? key}${where}`
   const values = SETTINGS.flatMap(({ key, variable, kind }) => {
-    const text = env[variable]
+    const text = variable === null ? undefined : env[variable]
     // An empty variable is how a shell says that there is none.
-    return text === undefined || text === '' ? [] : [[key, readVariable(text, kind, variable)] as const]
+    if (variable === null || text === undefined || text === '') return []
+    return [[key, readVariable(text, kind, variable)] as const]
   })
   return { config: checkLayer(Object.fromEntries(values), nameOf), sourceOf: nameOf }
 }

@@ -1,6 +1,12 @@
 import type { Command } from 'commander'
 
-import { addDriveOptions, addProviderOptions, collect, type Finish } from './common-options.ts'
+import {
+  addDriveOptions,
+  addProviderOptions,
+  addToolOptions,
+  collect,
+  type Finish,
+} from './common-options.ts'
 import type { ExplainFlags } from './explain-verb.ts'
 import type { ForkFlags } from './fork-verb.ts'
 import type { PruneFlags } from './prune-verb.ts'
@@ -36,10 +42,15 @@ function addResume(program: Command, finish: Finish): void {
       'what became of a call: CALL=done:OUTPUT, CALL=failed:WHY, CALL=rerun; may be repeated',
       collect,
     )
-    .option('--approve-call <call>', 'let a call run that waits for approval; may be repeated', collect)
+    .option(
+      '--approve-call <call>',
+      'let a call run that waits for approval, CALL/CALL for one of a subagent; may be repeated',
+      collect,
+    )
     .option('--deny-call <call>', 'refuse a call that waits for approval; may be repeated', collect)
     .option('--no-stream', 'ask for whole responses instead of streams')
   addProviderOptions(verb)
+  addToolOptions(verb)
   addDriveOptions(verb)
   verb.action(async (run: string, flags: ResumeFlags) => {
     const { resumeVerb } = await import('./resume-verb.ts')
@@ -64,6 +75,7 @@ function addFork(program: Command, finish: Finish): void {
     .option('--store <file>', STORE)
     .option('--no-stream', 'ask for whole responses instead of streams')
   addProviderOptions(verb)
+  addToolOptions(verb)
   addDriveOptions(verb)
   verb.action(async (run: string, flags: ForkFlags) => {
     const { forkVerb } = await import('./fork-verb.ts')

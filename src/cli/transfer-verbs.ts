@@ -6,7 +6,7 @@ import { readLines } from './read-run.ts'
 import { FrameRedactor } from './redact-frames.ts'
 import { Redactor } from './redactor.ts'
 import { countOf } from './run-figures.ts'
-import { oneLine } from './safe-text.ts'
+import { oneLine, safeJson } from './safe-text.ts'
 import { listSecrets } from './secrets.ts'
 import { loadSettings } from './settings.ts'
 import { knownStorePath, openKnownStore, type StoreFlags } from './store-option.ts'
@@ -19,9 +19,9 @@ export async function exportRun(given: string, flags: StoreFlags): Promise<numbe
   const store = openKnownStore(flags, settings)
   try {
     for (const frame of store.read(findRunId(store, given))) {
-      for (const shown of frames.push(frame)) process.stdout.write(`${formatFrame(shown)}\n`)
+      for (const shown of frames.push(frame)) process.stdout.write(`${safeJson(formatFrame(shown))}\n`)
     }
-    for (const shown of frames.end()) process.stdout.write(`${formatFrame(shown)}\n`)
+    for (const shown of frames.end()) process.stdout.write(`${safeJson(formatFrame(shown))}\n`)
   } finally {
     store.close()
   }

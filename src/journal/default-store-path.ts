@@ -1,14 +1,8 @@
-import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 
-/** Where runs are kept unless somebody says otherwise: `$XDG_STATE_HOME/loopchart/runs.db`, or under `~/.local/state`. */
+import { defaultStateFolder } from '../state-folder.ts'
+
+/** Where runs are kept unless somebody says otherwise. */
 export function defaultStorePath(env: Readonly<Record<string, string | undefined>>): string {
-  const state = env['XDG_STATE_HOME']
-  // The XDG base directory specification: a path that is not absolute is to be ignored.
-  const root = state !== undefined && isAbsolute(state) ? state : join(homeOf(env), '.local', 'state')
-  return join(root, 'loopchart', 'runs.db')
-}
-
-function homeOf({ HOME }: Readonly<Record<string, string | undefined>>): string {
-  return HOME === undefined || HOME === '' ? homedir() : HOME
+  return join(defaultStateFolder(env), 'runs.db')
 }

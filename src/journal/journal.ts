@@ -4,7 +4,7 @@ import type { Frame } from '../frames/generated/frame.ts'
 /** One thing that moves the loop. Their order is the run's history. */
 export type Decision =
   | { readonly kind: 'settled'; readonly key: string; readonly value: unknown }
-  | { readonly kind: 'inDoubt'; readonly key: string }
+  | { readonly kind: 'inDoubt'; readonly key: string; readonly isUntouched: boolean }
   | { readonly kind: 'bug'; readonly key: string; readonly error: unknown }
   | {
       readonly kind: 'command'
@@ -12,6 +12,8 @@ export type Decision =
       /** Called once the command was folded and its frame committed. */
       readonly reply: (answer: CommandAnswer) => void
     }
+  /** Somebody wants the run let go of. It is no part of its history. */
+  | { readonly kind: 'letGo' }
 
 /** Work that touches the world. It settles; a rejection is a bug. */
 export type EffectRun = (signal: AbortSignal) => Promise<unknown>
@@ -27,12 +29,14 @@ export interface Journal {
   start(key: string, effect: EffectRun): void
   /** Settles its key at a time of the wall clock. Armed again on resume, never in doubt. */
   timer(key: string, atMs: number): void
-  /** Decides about an effect that was at work when the process died: nobody knows how it ended. */
-  doubt(key: string): void
+  /** Decides about an effect that was at work when the process died: nobody knows how it ended, unless it had not begun. */
+  doubt(key: string, isUntouched: boolean): void
   /** Ends an effect or a timer; what it still gives is dropped. */
   abort(key: string): void
   /** The next decision: recorded ones first, then live ones. */
   next(): Promise<Decision>
+  /** Has `next` say so, once what is decided already was taken; nothing is launched before. */
+  letGo(): void
   /** Takes the frames of one step into the log, all or none, and shows them to readers. */
   commit(frames: readonly Frame[]): Promise<void>
   /** Takes what an effect saw into the log. Never waited for. */

@@ -36,8 +36,8 @@ export abstract class QueuedJournal implements RunJournal {
     this.#active.set(key, disarm)
   }
 
-  doubt(key: string): void {
-    this.#decide({ kind: 'inDoubt', key })
+  doubt(key: string, isUntouched: boolean): void {
+    this.#decide({ kind: 'inDoubt', key, isUntouched })
   }
 
   abort(key: string): void {
@@ -45,6 +45,10 @@ export abstract class QueuedJournal implements RunJournal {
     const end = this.#active.get(key)
     this.#active.delete(key)
     end?.()
+  }
+
+  letGo(): void {
+    this.#decide({ kind: 'letGo' })
   }
 
   next(): Promise<Decision> {
@@ -60,7 +64,7 @@ export abstract class QueuedJournal implements RunJournal {
   }
 
   send(command: LoopCommand): Promise<CommandAnswer> {
-    if (this.#isClosed) return Promise.resolve({ answer: 'refused', reason: 'the run has ended' })
+    if (this.#isClosed) return Promise.resolve(this.#refusal())
     return new Promise((reply) => this.#decide({ kind: 'command', command, reply }))
   }
 
@@ -69,7 +73,7 @@ export abstract class QueuedJournal implements RunJournal {
     for (const key of this.#active.keys()) this.abort(key)
     this.log.end()
     for (const decision of this.#decisions.splice(0)) {
-      if (decision.kind === 'command') decision.reply({ answer: 'refused', reason: 'the run has ended' })
+      if (decision.kind === 'command') decision.reply(this.#refusal())
     }
     return Promise.resolve()
   }
@@ -89,6 +93,12 @@ export abstract class QueuedJournal implements RunJournal {
     this.#registered.clear()
     this.#waiting?.reject(this.#failure)
     this.#waiting = null
+  }
+
+  /** To a command that comes too late. */
+  #refusal(): CommandAnswer {
+    const hasEnded = this.log.frames.at(-1)?.type === 'run_ended'
+    return { answer: 'refused', reason: hasEnded ? 'the run has ended' : 'the run was let go of' }
   }
 
   #launch(key: string, effect: EffectRun): void {

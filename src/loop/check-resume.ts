@@ -78,8 +78,8 @@ function chartChanges({ started }: RestoredRun): readonly string[] {
 /** Tools that the run has called, or is about to, must still be there. */
 function lostTools({ tools }: Agent, { snapshot }: RestoredRun): readonly string[] {
   const names = new Set(tools.definitions.map(({ name }) => name))
-  const { calls, toolCallsByTool } = snapshot.context
-  const wanted = [...Object.keys(toolCallsByTool), ...calls.flatMap(({ facts }) => facts.tool ?? [])]
+  const { calls, counts } = snapshot.context
+  const wanted = [...Object.keys(counts.byTool), ...calls.flatMap(({ facts }) => facts.tool ?? [])]
   const lost = [...new Set(wanted)].filter((name) => !names.has(name))
   return lost.map((name) => `it has called the tool ${name}, which the agent does not have`)
 }

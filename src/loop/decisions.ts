@@ -21,6 +21,7 @@ import {
 import { LoopchartError } from '../errors.ts'
 import type { EffectSettledFrame, Frame, ResponseSettledFrame } from '../frames/generated/frame.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
+import { isUsage } from './usage.ts'
 
 /** The decision of a settled response: what the chart was told, without items that the frame has anyway. */
 export function respondDecision(output: RespondOutput, items: ResponseSettledFrame['items']): JsonObject {
@@ -37,9 +38,15 @@ export function decisionOf(frame: Frame): LoopPathEvent | null {
       return respondDone(respondOutput(frame))
     case 'tool_ended':
     case 'tool_failed': {
-      const { slot, outcome, output } = frame
+      const { slot, outcome, output, usage } = frame
       if (slot === null) return null
-      return toolDone(slot, { outcome, output, detail: null, outputHash: hashOf(output) })
+      return toolDone(slot, {
+        outcome,
+        output,
+        detail: null,
+        outputHash: hashOf(output),
+        usage: isUsage(usage) ? usage : null,
+      })
     }
     case 'command_received':
       return frame.answer['answer'] === 'refused' ? null : commandOf(frame.command)
@@ -74,8 +81,9 @@ function respondOutput({ seq, decision, items }: ResponseSettledFrame): RespondO
   throw new LoopchartError('log_corrupt', `frame ${seq} has no decision that can be read`)
 }
 
-function effectEvent({ seq, id, value, in_doubt: isInDoubt, error }: EffectSettledFrame): LoopPathEvent {
-  if (isInDoubt) return inDoubt(id)
+function effectEvent(frame: EffectSettledFrame): LoopPathEvent {
+  const { seq, id, value, in_doubt: isInDoubt, untouched: isUntouched, error } = frame
+  if (isInDoubt) return inDoubt(id, isUntouched)
   if (error !== null) return { type: `xstate.error.actor.${id}`, error, actorId: id }
   if (id === 'deadline' || id === 'backoff') return timerDone(id)
   if (id === 'drain' && isDrainOutput(value)) return drainDone(value)

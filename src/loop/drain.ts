@@ -10,12 +10,12 @@ export async function drain(
   calls: ReadonlyMap<number, Promise<RunToolValue>>,
   slots: readonly number[],
 ): Promise<DrainOutput> {
-  const answers: { slot: number; answer: DrainOutput[number]['answer'] }[] = []
+  const answers: DrainOutput[number][] = []
   const heard = slots.map(async (slot) => {
     const value = await calls.get(slot)
     if (value === undefined) return
-    const { outcome, output, detail } = value
-    answers.push({ slot, answer: { outcome, output, detail } })
+    const { outcome, output, detail, usage } = value
+    answers.push({ slot, answer: { outcome, output, detail }, usage })
   })
   const late = Promise.withResolvers<undefined>()
   const disarm = clock.setTimer(clock.now() + DRAIN_MAX_MS, () => late.resolve(undefined))

@@ -1,6 +1,6 @@
 import type { LoopContext, LoopInput } from '../../machines/loop.types.ts'
 import { can } from '../chart/can.ts'
-import type { LoopPathEvent } from '../chart/loop-events.ts'
+import { inDoubt, type LoopPathEvent } from '../chart/loop-events.ts'
 import { loopFold } from '../chart/loop-fold.ts'
 import type { FoldedStep, StartedEffect } from '../chart/pure-fold.ts'
 import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
@@ -10,6 +10,7 @@ import { makeFrame } from '../frames/make-frame.ts'
 import type { Decision, Journal } from '../journal/journal.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Agent } from './agent.ts'
+import type { Children } from './children.ts'
 import { compact } from './compact.ts'
 import { plain, respondDecision } from './decisions.ts'
 import { drain } from './drain.ts'
@@ -17,14 +18,17 @@ import type { EffectIo } from './effect.ts'
 import { effectKey, summariseCalls, type CallSummary, type RestoredRun } from './restore-run.ts'
 import { isLong } from './retry.ts'
 import { announceRequest, respond, type RespondValue } from './respond.ts'
-import { announceCall, runTool, type RunToolValue } from './run-tool.ts'
+import { announceCall, runTool, untouchedFrame, type RunToolValue } from './run-tool.ts'
 import { endFrame, tellFrame } from './step-frames.ts'
+import type { Suspension } from './suspension.ts'
 
 export type DriveOptions = {
   readonly runId: string
   readonly agent: Agent
   readonly journal: Journal
   readonly stamp: FrameStamp
+  /** Runs that calls are at work on; without it, no call can have one. */
+  readonly children?: Children
 } & (NewRun | OldRun)
 
 interface NewRun {
@@ -37,13 +41,6 @@ interface NewRun {
 interface OldRun {
   /** Where its log leaves it. */
   readonly restored: RestoredRun
-}
-
-/** Why a run was let go of, and when it is worth going on. */
-export interface Suspension {
-  readonly reason: 'retry_later'
-  /** In milliseconds of the wall clock. */
-  readonly retryAt: number | null
 }
 
 /**
@@ -61,6 +58,7 @@ export class Driver {
   readonly #begin: () => Promise<void>
   #snapshot: LoopSnapshot
   #suspension: Suspension | null = null
+  #isLeft = false
 
   constructor(options: DriveOptions) {
     this.#options = options
@@ -78,25 +76,33 @@ export class Driver {
 
   /** Why nobody drives the run any more although it has not ended; null: somebody does, or it has. */
   get suspension(): Suspension | null {
-    return this.#suspension
+    return this.#snapshot.status === 'active' ? this.#suspension : null
   }
 
   get snapshot(): LoopSnapshot {
     return this.#snapshot
   }
 
+  /** Lets go of the run as soon as what is decided already is committed. Nothing happens once it has ended. */
+  suspend(suspension: Suspension): void {
+    if (this.#snapshot.status !== 'active') return
+    this.#suspension ??= suspension
+    this.#options.journal.letGo()
+  }
+
   /** Resolves when the chart is in a final state and the log has its last frame, or when the run is suspended. */
   async run(): Promise<void> {
     const { journal } = this.#options
     await this.#begin()
-    while (this.#snapshot.status === 'active' && this.#suspension === null) {
+    while (this.#snapshot.status === 'active' && !this.#isLeft) {
       await this.#decide(await journal.next())
     }
+    if (this.suspension !== null) await this.#options.children?.leave()
     await journal.close()
   }
 
   /** Takes a run up where its log leaves it: timers are set again, everything else that was at work is in doubt. */
-  async #goOn({ pending, epoch, agent: known }: RestoredRun): Promise<void> {
+  async #goOn({ pending, untouched, epoch, agent: known }: RestoredRun): Promise<void> {
     const { stamp, journal, agent } = this.#options
     const isSameAgent = known['fingerprint'] === agent.description.fingerprint
     const superseded = pending.get('respond')?.started
@@ -114,19 +120,25 @@ export class Driver {
       this.#keys.set(id, key)
       if (started.effect === 'timer') this.#arm(id, key, started.input.at)?.()
     }
-    for (const { key, started } of pending.values()) if (started.effect !== 'timer') journal.doubt(key)
+    for (const [id, { key, started }] of pending) {
+      if (started.effect !== 'timer') journal.doubt(key, untouched.has(id))
+    }
   }
 
   /** How a timer is set; null for one that is not: without a time, or so late that nobody waits for it. */
   #arm(id: string, key: string, at: number | null): (() => void) | null {
     const { agent, journal } = this.#options
-    if (id === 'backoff' && isLong(agent, at)) this.#suspension = { reason: 'retry_later', retryAt: at }
-    else if (at !== null) return () => journal.timer(key, at)
+    if (id === 'backoff' && isLong(agent, at)) {
+      const message = this.#snapshot.context.error?.message ?? ''
+      this.#suspension ??= { reason: 'retry_later', message, retryAt: at }
+      this.#isLeft = true
+    } else if (at !== null) return () => journal.timer(key, at)
     return null
   }
 
   async #decide(decision: Decision): Promise<void> {
     this.#options.stamp.tick()
+    if (decision.kind === 'letGo') return void (this.#isLeft = true)
     if (decision.kind === 'command') return this.#command(decision)
     const id = this.#idOf(decision.key)
     // The chart let go of it before it settled.
@@ -145,7 +157,12 @@ export class Driver {
       answer.answer === 'refused'
         ? { snapshot: this.#snapshot, entered: [], started: [], stopped: [], told: [] }
         : this.#fold.next(this.#snapshot, command)
-    await this.#take([received], command.type, step)
+    try {
+      await this.#take([received], command.type, step)
+    } catch (error) {
+      reply({ answer: 'refused', reason: 'the log cannot be written' })
+      throw error
+    }
     reply(answer)
   }
 
@@ -163,10 +180,18 @@ export class Driver {
     const ended = step.stopped.flatMap((id) => this.#forget(id))
     const launches: (() => void)[] = []
     for (const effect of step.started) this.#prepare(effect, context, frames, launches)
+    if (this.#suspension !== null) frames.push(...this.#untouched(step.started))
     if (step.snapshot.status !== 'active') frames.push(endFrame(stamp, step.snapshot))
     await journal.commit(frames)
     for (const key of ended) journal.abort(key)
     for (const launch of launches) launch()
+  }
+
+  /** Nothing is launched any more: whoever resumes the run must know which calls have not begun. */
+  #untouched(started: readonly StartedEffect[]): readonly Frame[] {
+    return started.flatMap((effect) =>
+      effect.effect === 'runTool' ? [untouchedFrame(this.#options.stamp, effect.input.call.callId)] : [],
+    )
   }
 
   #forget(id: string): readonly string[] {
@@ -200,7 +225,7 @@ export class Driver {
       case 'runTool':
         frames.push(makeFrame(stamp, 'tool_started', announceCall(started.input)))
         launch((io) => {
-          const running = runTool(agent, started.input, io)
+          const running = runTool(agent, started.input, io, this.#options.children)
           this.#calls.set(started.input.call.slot, running)
           return running
         })
@@ -232,6 +257,7 @@ export class Driver {
       opened: () => {
         if (isCurrent()) this.#observeOpened()
       },
+      suspend: (suspension) => this.suspend(suspension),
     }
   }
 
@@ -251,11 +277,17 @@ export class Driver {
   }
 
   /** The one frame that says what was decided: folding these again gives the run again. */
-  #decisionFrame(id: string, decision: Exclude<Decision, { kind: 'command' }>): Frame {
+  #decisionFrame(id: string, decision: SettledEffect): Frame {
     const { stamp } = this.#options
     const { turn, attempt } = this.#snapshot.context
-    const settled = { id, value: null, in_doubt: false, error: null }
-    if (decision.kind === 'inDoubt') return makeFrame(stamp, 'effect_settled', { ...settled, in_doubt: true })
+    const settled = { id, value: null, in_doubt: false, untouched: false, error: null }
+    if (decision.kind === 'inDoubt') {
+      return makeFrame(stamp, 'effect_settled', {
+        ...settled,
+        in_doubt: true,
+        untouched: decision.isUntouched,
+      })
+    }
     if (decision.kind === 'bug') {
       // The cause is for the log; the chart only knows that there was one.
       const error = { code: 'internal_error', message: causeOf(decision.error).slice(0, 1000) }
@@ -301,7 +333,9 @@ function isRunToolValue(id: string, value: unknown): value is RunToolValue {
   return id.startsWith('tool.') && value !== null
 }
 
-function eventOf(id: string, decision: Exclude<Decision, { kind: 'command' }>): LoopPathEvent {
+type SettledEffect = Exclude<Decision, { kind: 'command' | 'letGo' }>
+
+function eventOf(id: string, decision: SettledEffect): LoopPathEvent {
   switch (decision.kind) {
     case 'settled': {
       const event: unknown = { type: `xstate.done.actor.${id}`, output: decision.value, actorId: id }
@@ -309,7 +343,7 @@ function eventOf(id: string, decision: Exclude<Decision, { kind: 'command' }>): 
       return event
     }
     case 'inDoubt':
-      return { type: 'effect.inDoubt', id }
+      return inDoubt(id, decision.isUntouched)
     case 'bug':
       return { type: `xstate.error.actor.${id}`, error: decision.error, actorId: id }
   }

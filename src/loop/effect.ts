@@ -1,5 +1,6 @@
 import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
+import type { Suspension } from './suspension.ts'
 
 /** What an effect may do while it works, beside settling. */
 export interface EffectIo {
@@ -12,4 +13,6 @@ export interface EffectIo {
   readonly observe: (frame: Frame) => void
   /** The first event of a response is in. */
   readonly opened: () => void
+  /** Lets go of the run: nothing further is decided, and what this effect comes to is not heard. */
+  readonly suspend: (suspension: Suspension) => void
 }

@@ -40,6 +40,8 @@ export function provideLoop(
       if (!signal.aborted) onFrame(frame)
     },
     opened,
+    // An actor is its owner's to stop: there is no log that the run could be taken up from.
+    suspend: () => undefined,
   })
   return loopMachine.provide({
     actors: {

@@ -1,4 +1,5 @@
 import type { LoopCall, LoopContext, LoopInput, LoopSettings, Outcome } from '../../machines/loop.types.ts'
+import { toolId } from '../../machines/call.rules.ts'
 import type { LoopPathEvent } from '../chart/loop-events.ts'
 import { loopFold } from '../chart/loop-fold.ts'
 import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
@@ -7,6 +8,7 @@ import { LoopchartError } from '../errors.ts'
 import type { Frame, RunStartedFrame } from '../frames/generated/frame.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { decisionOf } from './decisions.ts'
+import { UNTOUCHED } from './run-tool.ts'
 import { parseInput } from './run-input.ts'
 
 /** One call of a run and how it ended. */
@@ -30,6 +32,8 @@ export interface RestoredRun {
   readonly snapshot: LoopSnapshot
   /** What was at work when the log ends, by id, in the order in which it was started. */
   readonly pending: ReadonlyMap<string, KeyedEffect>
+  /** Those of them that are known not to have done anything, by id. */
+  readonly untouched: ReadonlySet<string>
   /** Every call that has its outcome. */
   readonly calls: readonly CallSummary[]
   readonly last: Frame
@@ -50,6 +54,7 @@ export function restoreRun(frames: Iterable<Frame>, onStep: OnRestored = () => u
   const fold = loopFold()
   const pending = new Map<string, KeyedEffect>()
   const calls: CallSummary[] = []
+  const untouched = new Set<string>()
   let started: RunStartedFrame | null = null
   let snapshot: LoopSnapshot | null = null
   let last: Frame | null = null
@@ -58,6 +63,7 @@ export function restoreRun(frames: Iterable<Frame>, onStep: OnRestored = () => u
   const follow = (frame: Frame, step: FoldedStep): LoopSnapshot => {
     for (const id of step.stopped) pending.delete(id)
     for (const effect of step.started) {
+      untouched.delete(effect.id)
       pending.set(effect.id, { key: effectKey(frame.run_id, effect, step.snapshot.context), started: effect })
     }
     onStep(frame, step)
@@ -81,6 +87,10 @@ export function restoreRun(frames: Iterable<Frame>, onStep: OnRestored = () => u
     // Seen, not decided: but where the run went from there depends on it.
     if (frame.type === 'state_entered' && frame.by === OPENED.type)
       snapshot = fold.next(snapshot, OPENED).snapshot
+    if (frame.type === 'warning' && frame.cause === UNTOUCHED) {
+      const call = snapshot.context.calls.find(({ callId }) => callId === frame.figures['call_id'])
+      if (call !== undefined) untouched.add(toolId(call.slot))
+    }
     const { calls: before } = snapshot.context
     const event = decisionOf(frame)
     if (event !== null) {
@@ -92,7 +102,7 @@ export function restoreRun(frames: Iterable<Frame>, onStep: OnRestored = () => u
   if (started === null || snapshot === null || last === null) {
     throw new LoopchartError('log_corrupt', 'the log is empty')
   }
-  return { started, agent, snapshot: unopened(snapshot), pending, calls, last, epoch }
+  return { started, agent, snapshot: unopened(snapshot), pending, untouched, calls, last, epoch }
 }
 
 /** Whoever takes a run up has seen nothing of a response that was coming in. */

@@ -1,9 +1,13 @@
-import type { RunToolInput, RunToolOutput } from '../../machines/loop.types.ts'
-import type { ToolEndedFrame, ToolStartedFrame } from '../frames/generated/frame.ts'
+import type { RunToolInput, RunToolOutput, TokenUsage } from '../../machines/loop.types.ts'
+import type { FrameStamp } from '../frames/frame-stamp.ts'
+import type { Frame, ToolEndedFrame, ToolStartedFrame } from '../frames/generated/frame.ts'
+import { LoopchartError } from '../errors.ts'
 import { makeFrame, type FramePayload } from '../frames/make-frame.ts'
 import type { Agent } from './agent.ts'
-import { hashOf } from './decisions.ts'
+import { hashOf, plain } from './decisions.ts'
+import type { Children } from './children.ts'
 import type { EffectIo } from './effect.ts'
+import { sumUsage } from './usage.ts'
 
 /** What settles a call: for the chart, and for the log. */
 export interface RunToolValue extends RunToolOutput {
@@ -28,12 +32,16 @@ export function announceCall({ call, attempt }: RunToolInput): FramePayload<Tool
 /** Runs one call. Settles with a value, whatever happens. */
 export async function runTool(
   agent: Agent,
-  { turn, call }: RunToolInput,
+  { turn, call, left }: RunToolInput,
   io: EffectIo,
+  children: Children | null = null,
 ): Promise<RunToolValue> {
   const { callId, slot, facts } = call
+  const key = `${io.runId}/${turn}/${slot}`
+  let usage: TokenUsage | null = null
+  const onUsage = (more: TokenUsage): void => void (usage = sumUsage(usage, more))
   const result = await agent.tools.run(call, {
-    key: `${io.runId}/${turn}/${slot}`,
+    key,
     timeoutMs: facts.timeoutMs,
     signal: io.signal,
     onOutput: (stream, chunk) => {
@@ -48,8 +56,21 @@ export async function runTool(
         makeFrame(io.stamp, 'warning', { cause: 'late_result', figures: { call_id: callId, outcome } }),
       )
     },
+    runAgent: (child, input, signal) => {
+      if (children === null || !isAgent(child)) {
+        const needed = children === null ? 'an agent is run by a tool only within run()' : 'that is no agent'
+        return Promise.reject(new LoopchartError('usage', needed))
+      }
+      return children.run(child, input, { callId, key, left, onUsage, signal }, io)
+    },
   })
   const { outcome, output, exitCode, artifacts, error, durationMs } = result
+  if (error?.code === 'workspace_missing') {
+    io.stamp.tick()
+    io.observe(untouchedFrame(io.stamp, callId))
+    io.suspend({ reason: 'workspace_missing', message: error.message, retryAt: null })
+    return new Promise(() => undefined)
+  }
   const ended = {
     call_id: callId,
     slot,
@@ -59,6 +80,19 @@ export async function runTool(
     output,
     duration_ms: durationMs,
     error,
+    usage: plain(usage),
   }
-  return { outcome, output, detail: null, outputHash: hashOf(output), ended }
+  return { outcome, output, detail: null, outputHash: hashOf(output), usage, ended }
+}
+
+/** Said of a call that was about to run when the run was let go of: it runs when the run is resumed. */
+export const UNTOUCHED = 'not_started'
+
+/** The frame that says so. */
+export function untouchedFrame(stamp: FrameStamp, callId: string): Frame {
+  return makeFrame(stamp, 'warning', { cause: UNTOUCHED, figures: { call_id: callId } })
+}
+
+function isAgent(value: object): value is Agent {
+  return 'models' in value && 'buildRequest' in value && 'settings' in value
 }

@@ -15,12 +15,14 @@ import { MemoryJournal } from '../journal/memory-journal.ts'
 import { openStore } from '../journal/open-store.ts'
 import type { RunJournal, RunStore } from '../journal/run-store.ts'
 import type { Agent } from './agent.ts'
+import { Children, type AnswerOptions, type CallPath, type ChildRun, type ParentCall } from './children.ts'
 import { checkResume } from './check-resume.ts'
 import { plain } from './decisions.ts'
-import { Driver, type Suspension } from './drive.ts'
+import { Driver } from './drive.ts'
 import { loopInput } from './provide-loop.ts'
 import type { CallSummary } from './restore-run.ts'
 import type { RunInput } from './run-input.ts'
+import type { Suspension } from './suspension.ts'
 
 export interface RunOptions {
   /** Names the run in its log; a random one when left out. */
@@ -45,14 +47,11 @@ export interface EndedRun extends LoopOutput {
   readonly calls: readonly CallSummary[]
 }
 
-/** A run that has not ended and that nobody drives any more: it waits for longer than a process should. */
-export interface SuspendedRun extends Omit<LoopOutput, 'state' | 'reason'> {
+/** A run that has not ended and that nobody drives any more. One with a store can be resumed. */
+export interface SuspendedRun extends Omit<LoopOutput, 'state' | 'reason' | 'message'>, Suspension {
   readonly status: 'suspended'
   /** Where the chart is, as a dotted path. */
   readonly state: string
-  readonly reason: Suspension['reason']
-  /** When it is worth going on, in milliseconds of the wall clock. */
-  readonly retryAt: number | null
   readonly calls: readonly CallSummary[]
 }
 
@@ -71,13 +70,22 @@ export interface Run extends AsyncIterable<Frame> {
   explain(): Explanation
   /** What would be answered to a command now. */
   can(command: LoopCommand): CommandAnswer
-  approve(callId: string): Promise<CommandAnswer>
-  deny(callId: string, reason: string): Promise<CommandAnswer>
+  /** Runs that are the work of a call, by its id, while they are at work. */
+  readonly children: ReadonlyMap<string, ChildRun>
+  /** Says yes to a call that waits for it, by its id or by the `path` of the question. */
+  approve(call: CallPath, options?: AnswerOptions): Promise<CommandAnswer>
+  /** Says no; the model is told why. */
+  deny(call: CallPath, reason: string, options?: AnswerOptions): Promise<CommandAnswer>
   /** Says what became of a call whose outcome is unknown. */
-  reconcile(callId: string, as: 'done' | 'failed' | 'rerun', output?: string): Promise<CommandAnswer>
+  reconcile(call: CallPath, as: 'done' | 'failed' | 'rerun', output?: string): Promise<CommandAnswer>
   /** Gives the model a message with the next request. */
   steer(text: string): Promise<CommandAnswer>
   cancel(reason?: string): Promise<CommandAnswer>
+  /**
+   * Lets go of the run where it is, to be resumed later: what is at work is aborted, nothing further starts. False when
+   * it has ended before.
+   */
+  suspend(): Promise<boolean>
 }
 
 /**
@@ -85,6 +93,14 @@ export interface Run extends AsyncIterable<Frame> {
  * taken up; everything else is how the run ends.
  */
 export function run(agent: Agent, input: RunInput | ResumeInput, options: RunOptions = {}): Run {
+  return startRun(agent, input, options)
+}
+
+interface StartOptions extends RunOptions {
+  readonly parent?: ParentCall
+}
+
+function startRun(agent: Agent, input: RunInput | ResumeInput, options: StartOptions): LiveRun {
   const { runId } = options
   if (runId !== undefined && (typeof runId !== 'string' || runId === '')) {
     throw new LoopchartError('usage', 'runId must be a text that is not empty')
@@ -104,19 +120,21 @@ interface RunParts {
   readonly id: string
   readonly journal: RunJournal
   readonly driver: Driver
+  readonly children: Children
   /** Lets go of a store that was opened for this run alone. */
   readonly release: () => void
 }
 
-function begin(agent: Agent, input: RunInput, started: LoopInput, options: RunOptions): RunParts {
+function begin(agent: Agent, input: RunInput, started: LoopInput, options: StartOptions): RunParts {
   const id = options.runId ?? randomUUID()
   const { store, release } = storeOf(options)
   try {
     const journal = store?.create(id, agent.clock) ?? new MemoryJournal(agent.clock)
     const stamp = new FrameStamp(id, () => agent.clock.now())
-    const frame = startFrame(stamp, agent, input, started)
-    const driver = new Driver({ runId: id, agent, journal, stamp, input: started, started: frame })
-    return { id, journal, driver, release }
+    const frame = startFrame(stamp, agent, { input, started, parent: options.parent ?? null })
+    const children = new Children(store, startRun)
+    const driver = new Driver({ runId: id, agent, journal, stamp, children, input: started, started: frame })
+    return { id, journal, driver, children, release }
   } catch (error) {
     release()
     throw error
@@ -135,8 +153,9 @@ function takeUp(agent: Agent, id: string, options: RunOptions): RunParts {
       throw new LoopchartError('resume_refused', `run ${id} cannot go on: ${reasons.join('; ')}`)
     }
     const stamp = new FrameStamp(id, () => agent.clock.now(), restored.last)
-    const driver = new Driver({ runId: id, agent, journal, stamp, restored })
-    return { id, journal, driver, release }
+    const children = new Children(store, startRun)
+    const driver = new Driver({ runId: id, agent, journal, stamp, children, restored })
+    return { id, journal, driver, children, release }
   } catch (error) {
     void journal?.close()
     release()
@@ -164,11 +183,13 @@ class LiveRun implements Run {
   readonly result: Promise<RunResult>
   readonly #journal: RunJournal
   readonly #driver: Driver
+  readonly #children: Children
 
-  constructor({ id, journal, driver, release }: RunParts, { signal }: RunOptions) {
+  constructor({ id, journal, driver, children, release }: RunParts, { signal }: RunOptions) {
     this.id = id
     this.#journal = journal
     this.#driver = driver
+    this.#children = children
     const onAbort = (): void => void this.cancel('aborted')
     signal?.addEventListener('abort', onAbort, { once: true })
     this.result = this.#finish().finally(() => {
@@ -196,27 +217,63 @@ class LiveRun implements Run {
   }
 
   explain(): Explanation {
-    return explain(this.#driver.snapshot)
+    const own = explain(this.#driver.snapshot)
+    const inner = [...this.#children.live].flatMap(([callId, child]) =>
+      child.explain().waitsFor.map((what) => `${what}, in the run of call ${callId}`),
+    )
+    return { ...own, waitsFor: [...own.waitsFor, ...inner] }
   }
 
   can(command: LoopCommand): CommandAnswer {
     return can(this.#driver.snapshot, command)
   }
 
-  approve(callId: string): Promise<CommandAnswer> {
-    return this.#journal.send({ type: 'call.approve', callId })
+  get children(): ReadonlyMap<string, ChildRun> {
+    return this.#children.live
   }
 
-  deny(callId: string, reason: string): Promise<CommandAnswer> {
-    return this.#journal.send({ type: 'call.deny', callId, reason })
-  }
-
-  reconcile(callId: string, as: 'done' | 'failed' | 'rerun', output = ''): Promise<CommandAnswer> {
-    return this.#journal.send(
-      as === 'rerun'
-        ? { type: 'call.reconcile', callId, as }
-        : { type: 'call.reconcile', callId, as, output },
+  approve(call: CallPath, { argumentsHash, remember }: AnswerOptions = {}): Promise<CommandAnswer> {
+    const said = { ...(argumentsHash && { argumentsHash }), ...(remember && { remember }) }
+    return this.#route(
+      call,
+      (callId) => this.#journal.send({ type: 'call.approve', callId, ...said }),
+      (child, path) => child.approve(path, said),
     )
+  }
+
+  deny(
+    call: CallPath,
+    reason: string,
+    { argumentsHash, remember }: AnswerOptions = {},
+  ): Promise<CommandAnswer> {
+    const said = { ...(argumentsHash && { argumentsHash }), ...(remember && { remember }) }
+    return this.#route(
+      call,
+      (callId) => this.#journal.send({ type: 'call.deny', callId, reason, ...said }),
+      (child, path) => child.deny(path, reason, said),
+    )
+  }
+
+  reconcile(call: CallPath, as: 'done' | 'failed' | 'rerun', output = ''): Promise<CommandAnswer> {
+    const how = as === 'rerun' ? { as } : { as, output }
+    return this.#route(
+      call,
+      (callId) => this.#journal.send({ type: 'call.reconcile', callId, ...how }),
+      (child, path) => child.reconcile(path, as, output),
+    )
+  }
+
+  /** A command about a call of this run, or about one further in. */
+  #route(
+    call: CallPath,
+    own: (callId: string) => Promise<CommandAnswer>,
+    inner: (child: ChildRun, path: readonly string[]) => Promise<CommandAnswer>,
+  ): Promise<CommandAnswer> {
+    const [callId = '', ...rest] = typeof call === 'string' ? [call] : call
+    if (rest.length === 0) return own(callId)
+    const child = this.#children.live.get(callId)
+    if (child !== undefined) return inner(child, rest)
+    return Promise.resolve({ answer: 'refused', reason: `call ${callId} has no run at work` })
   }
 
   steer(text: string): Promise<CommandAnswer> {
@@ -228,10 +285,20 @@ class LiveRun implements Run {
     return this.#journal.send(reason === undefined ? { type: 'run.cancel' } : { type: 'run.cancel', reason })
   }
 
+  async suspend(): Promise<boolean> {
+    await this.#children.leave()
+    this.#driver.suspend({ reason: 'asked', message: 'the run was let go of', retryAt: null })
+    const result = await this.result
+    return result.status === 'suspended'
+  }
+
   async #finish(): Promise<RunResult> {
     try {
       await this.#driver.run()
+      await this.#children.settled()
     } catch (error) {
+      // The log of the run is broken, those of its calls are not: they can go on when it can.
+      await this.#children.leave().catch(() => undefined)
       await this.#journal.close()
       throw error
     }
@@ -243,21 +310,17 @@ class LiveRun implements Run {
   }
 }
 
-function suspendedRun(
-  { state, context }: LoopSnapshot,
-  { reason, retryAt }: Suspension,
-): Omit<SuspendedRun, 'calls'> {
-  return {
-    ...loopOutput(context),
-    status: 'suspended',
-    state,
-    reason,
-    retryAt,
-    message: context.error?.message ?? '',
-  }
+function suspendedRun({ state, context }: LoopSnapshot, suspension: Suspension): Omit<SuspendedRun, 'calls'> {
+  return { ...loopOutput(context), ...suspension, status: 'suspended', state }
 }
 
-function startFrame(stamp: FrameStamp, agent: Agent, input: RunInput, started: LoopInput): Frame {
+interface Beginning {
+  readonly input: RunInput
+  readonly started: LoopInput
+  readonly parent: ParentCall | null
+}
+
+function startFrame(stamp: FrameStamp, agent: Agent, { input, started, parent }: Beginning): Frame {
   const { limits } = agent.settings
   return makeFrame(stamp, 'run_started', {
     input: typeof input === 'string' ? input : input.map((part) => ({ ...part })),
@@ -269,5 +332,6 @@ function startFrame(stamp: FrameStamp, agent: Agent, input: RunInput, started: L
     continuity: agent.continuity,
     chart_version: CHART_VERSION,
     chart_hash: chartHash(loopMachine),
+    parent: parent === null ? null : { run_id: parent.runId, call_id: parent.callId },
   })
 }

@@ -45,8 +45,11 @@ export function tellFrame(
       const call = context.calls.find(({ callId }) => callId === told.callId)
       return makeFrame(stamp, told.type, {
         call_id: told.callId,
+        path: [told.callId],
         arguments_hash: call?.facts.argumentsHash ?? '',
-        shown: `${call?.name ?? ''} ${call?.arguments ?? ''}`,
+        reason: call?.facts.approval?.reason ?? '',
+        each_time: call?.facts.approval?.isEachTime ?? false,
+        shown: call?.facts.approval?.shown ?? '',
       })
     }
     case 'call_settled':
@@ -70,6 +73,7 @@ function settledFrame(
     output: output ?? tools.answerText(outcome, told.name, detail),
     duration_ms: 0,
     error: outcome === 'ok' ? null : { code: outcome, message: detail ?? outcome },
+    usage: null,
   })
 }
 

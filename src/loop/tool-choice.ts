@@ -49,6 +49,26 @@ export function parseToolChoice(choice: unknown, toolNames: readonly string[] | 
   }
 }
 
+/**
+ * The choice with only the tools that may be called. Throws `agent_invalid` when it forces one that may not, and when
+ * there are more of them than a request can name.
+ */
+export function narrowToolChoice(choice: ToolChoice, names: readonly string[]): ToolChoice {
+  if (choice === 'none' || names.length === 0) return 'none'
+  if (typeof choice !== 'string' && choice.type === 'function') {
+    if (names.includes(choice.name)) return choice
+    throw refusal(`forces ${choice.name}, which may not be used: what it works on is not trusted`)
+  }
+  const mode = typeof choice === 'string' ? choice : (choice.mode ?? 'auto')
+  const wanted = typeof choice === 'string' ? names : choice.tools.map(({ name }) => name)
+  const allowed = wanted.filter((name) => names.includes(name))
+  if (allowed.length === 0) return 'none'
+  if (allowed.length > ALLOWED_TOOLS_MAX) {
+    throw refusal(`names ${allowed.length} tools, at most ${ALLOWED_TOOLS_MAX} can be named; leave trust out`)
+  }
+  return { type: 'allowed_tools', mode, tools: allowed.map((name) => ({ type: 'function', name }) as const) }
+}
+
 /** The choice for one request: a forced one is free once it was followed, and a last word calls for nothing. */
 export function toolChoiceFor(
   choice: ToolChoice,

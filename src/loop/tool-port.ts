@@ -22,6 +22,16 @@ interface ToolRunResult {
   readonly durationMs: number
 }
 
+/** What the run of an agent came to, that was the work of a call. */
+export interface AgentRunResult {
+  readonly runId: string
+  readonly state: string
+  readonly reason: string
+  readonly message: string
+  readonly text: string
+  readonly output: unknown
+}
+
 interface ToolRunOptions {
   /** The same for every attempt at one call. */
   readonly key: string
@@ -30,6 +40,8 @@ interface ToolRunOptions {
   readonly onOutput: (stream: 'stdout' | 'stderr', chunk: string) => void
   /** A tool answered after its call had been settled without it; nobody uses what it said. */
   readonly onLate: (outcome: Outcome) => void
+  /** Runs an agent as the work of the call, until the signal is aborted. Rejects for what is no agent. */
+  readonly runAgent: (agent: object, input: string, signal: AbortSignal) => Promise<AgentRunResult>
 }
 
 /** What the loop needs of tools, whatever they are. */

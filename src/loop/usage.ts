@@ -1,3 +1,4 @@
+import { addUsage } from '../../machines/call.rules.ts'
 import type { TokenUsage } from '../../machines/loop.types.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 
@@ -34,4 +35,18 @@ function readDetail(places: readonly (Json | undefined)[], key: string): number 
 // Sums of safe integers stay finite; what JSON can spell beyond them would end as Infinity, which JSON cannot.
 function readCount(value: Json | undefined): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+/** Adds up what the runs of one call have used. */
+export function sumUsage(sum: TokenUsage | null, more: TokenUsage): TokenUsage {
+  return sum === null ? more : addUsage(sum, more)
+}
+
+const USAGE_FIELDS = ['prompt_tokens', 'completion_tokens', 'total_tokens', 'cached', 'reasoning'] as const
+
+/** Whether a log has what a run used. */
+export function isUsage(value: unknown): value is TokenUsage {
+  if (typeof value !== 'object' || value === null) return false
+  const fields = new Map<string, unknown>(Object.entries(value))
+  return USAGE_FIELDS.every((field) => typeof fields.get(field) === 'number')
 }

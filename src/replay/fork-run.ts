@@ -143,6 +143,7 @@ function otherOutput(
     output,
     duration_ms: 0,
     error: outcome === 'ok' ? null : { code: 'tool_failed', message: 'somebody said so in a fork' },
+    usage: null,
   })
 }
 

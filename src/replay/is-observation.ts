@@ -1,4 +1,8 @@
 import type { Frame } from '../frames/generated/frame.ts'
+import { IN_DOUBT } from '../loop/children.ts'
+import { UNTOUCHED } from '../loop/run-tool.ts'
+
+const OBSERVED_WARNINGS: ReadonlySet<string> = new Set(['error_body', 'late_result', UNTOUCHED, IN_DOUBT])
 
 /** Whether a frame says what an effect saw while it worked: recorded and shown, never needed to decide. */
 export function isObservation(frame: Frame): boolean {
@@ -11,11 +15,14 @@ export function isObservation(frame: Frame): boolean {
     case 'reasoning_delta':
     case 'tool_stdout':
     case 'tool_stderr':
+    case 'child_started':
       return true
+    case 'approval_requested':
+      return frame.path.length > 1
     case 'state_entered':
       return frame.by === 'stream.opened'
     case 'warning':
-      return frame.cause === 'error_body' || frame.cause === 'late_result'
+      return OBSERVED_WARNINGS.has(frame.cause)
     default:
       return false
   }

@@ -17,9 +17,11 @@ import type {
 } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
 import type { Agent } from '../loop/agent.ts'
+import { IN_DOUBT } from '../loop/children.ts'
 import { decisionOf } from '../loop/decisions.ts'
 import { restoreRun } from '../loop/restore-run.ts'
 import type { Announcement } from '../loop/respond.ts'
+import { UNTOUCHED } from '../loop/run-tool.ts'
 import type { ValidationProfile } from '../protocol/validation-profile.ts'
 import type { StreamLimits } from '../stream/stream-limits.ts'
 import { dataBytes } from './event-bytes.ts'
@@ -162,7 +164,10 @@ export class Replayer {
         return this.#ofAttempt(frame) ?? this.#event(frame, snapshot)
       case 'tool_stdout':
       case 'tool_stderr':
-        return this.#ofCall(frame)
+      case 'child_started':
+        return this.#ofCall(frame.call_id)
+      case 'approval_requested':
+        return this.#ofCall(frame.path[0] ?? '')
       case 'warning':
         return this.#warning(frame)
       case 'log_repaired':
@@ -330,15 +335,18 @@ export class Replayer {
     return firstDifference(can(snapshot, command), frame.answer, 'answer')
   }
 
-  #ofCall({ call_id: callId }: { readonly call_id: string }): Difference | null {
+  #ofCall(callId: unknown): Difference | null {
     const running = [...this.#pending.values()].flatMap((started) =>
       started.effect === 'runTool' ? [started.input.call.callId] : [],
     )
-    return running.includes(callId) ? null : { field: 'call_id', expected: running, actual: callId }
+    return running.some((one) => one === callId)
+      ? null
+      : { field: 'call_id', expected: running, actual: callId }
   }
 
   #warning({ cause, figures }: Extract<Frame, { type: 'warning' }>): Difference | null {
     if (cause === 'late_result') return null
+    if (cause === UNTOUCHED || cause === IN_DOUBT) return this.#ofCall(figures['call_id'])
     if (cause !== 'error_body') return { field: 'cause', expected: null, actual: cause }
     const input = this.#asked()
     const expected = { turn: input?.turn, attempt: input?.attempt, body: figures['body'] }

@@ -133,8 +133,8 @@ function fallbacks({ settings, fallbackOn }: Agent): LoopScenario['failures'] {
 function pairsOf(samples: readonly SampleCall[]): readonly (readonly SampleCall[])[] {
   const kinds = new Map(
     samples.map((sample) => {
-      const { needsApproval, readOnly, idempotent } = sample.facts
-      return [`${needsApproval} ${readOnly} ${idempotent}`, sample] as const
+      const { approval, readOnly, idempotent } = sample.facts
+      return [`${approval !== null} ${readOnly} ${idempotent}`, sample] as const
     }),
   )
   const different = [...kinds.values()].slice(0, 3)

@@ -37,7 +37,7 @@ function closedStates({ agent, samples }: PathPlan): ReadonlyMap<string, string>
   if (retriesMax === 0) states.set('working.backingOff', 'retry.times is 0')
   if (compactAtTokens === null || agent.compact === null)
     states.set('working.compacting', 'there is no compaction')
-  if (!samples.some(({ facts }) => facts.needsApproval)) {
+  if (!samples.some(({ facts }) => facts.approval !== null)) {
     states.set('working.executing.awaitingApproval', 'no sample call needs approval')
   }
   if (!samples.some(({ facts }) => isUnsafe(facts))) {
@@ -77,17 +77,13 @@ function closedEvents({ agent, samples }: PathPlan): ReadonlyMap<string, string>
   if (agent.wallTimeMs === null) {
     events.set('working xstate.done.actor.deadline', 'limits.ms is not set')
   }
-  if (!samples.some(({ facts }) => facts.needsApproval)) {
+  if (!samples.some(({ facts }) => facts.approval !== null)) {
     for (const event of ['call.approve', 'call.deny'])
       events.set(`working.executing ${event}`, 'no sample call needs approval')
   }
   if (!samples.some(({ facts }) => isUnsafe(facts))) {
     events.set('working.executing call.reconcile', 'every sample call may safely run again')
   }
-  const { toolCalls, callsPerResponse } = agent.settings.limits
-  // To deny a call before it is asked about takes a second one.
-  if (toolCalls === 1) events.set('working.executing call.deny', 'limits.toolCalls is 1')
-  if (callsPerResponse === 1) events.set('working.executing call.deny', 'limits.callsPerResponse is 1')
   return events
 }
 
@@ -98,9 +94,9 @@ function closedGuards({ agent, samples }: PathPlan): ReadonlyMap<string, string>
     for (const name of names) guards.set(name, because)
   }
   const stuck = whyNeverStuck(limits)
-  if (stuck !== null) close(stuck, 'isStuck', 'isStuckToWrapUp')
-  if (onLimit === 'stop') close('onLimit is stop', 'isWrapUp', 'isOverLimitToWrapUp', 'isStuckToWrapUp')
-  else close('onLimit is wrap_up', 'isOverLimit', 'isStuck')
+  if (stuck !== null) close(stuck, 'isUsedUp', 'isUsedUpToWrapUp')
+  if (onLimit === 'stop') close('onLimit is stop', 'isWrapUp', 'isOverLimitToWrapUp', 'isUsedUpToWrapUp')
+  else close('onLimit is wrap_up', 'isOverLimit', 'isUsedUp')
   if (onIncomplete === 'stop') close('onIncomplete is stop', 'isToContinue')
   else close('onIncomplete is continue', 'isCutShort')
   if (!maySwitchMode) close('continuity is not auto', 'canSwitchMode')

@@ -22,8 +22,8 @@ export interface Situation {
 /** The situations that an agent's settings and samples allow. */
 export function faultSituations({ agent, samples, strange, answer }: PathPlan): readonly Situation[] {
   const after: ScriptTurn = { output: [{ type: 'message', text: answer }] }
-  const free = samples.find(({ facts }) => !facts.needsApproval) ?? strange
-  const guarded = samples.find(({ facts }) => facts.needsApproval)
+  const free = samples.find(({ facts }) => facts.approval === null) ?? strange
+  const guarded = samples.find(({ facts }) => facts.approval !== null)
   const situation = (name: string, change: Partial<Situation>): Situation => ({
     name,
     before: [],

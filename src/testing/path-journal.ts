@@ -65,6 +65,10 @@ export class PathJournal implements Journal {
     this.#drop(key)
   }
 
+  letGo(): void {
+    // A path is followed to its end.
+  }
+
   async next(): Promise<Decision> {
     for (const [key, effect] of this.#registered) this.#launch(key, effect)
     this.#registered.clear()
@@ -123,7 +127,7 @@ export class PathJournal implements Journal {
     if (id !== undefined) return this.#settle(event, id)
     switch (event.type) {
       case 'effect.inDoubt':
-        return this.#cutOff(event, event.id, 'inDoubt')
+        return this.#cutOff(event, event.id, event.isUntouched === true ? 'untouched' : 'inDoubt')
       case 'stream.opened':
         this.#options.onEvent(event)
         await this.#options.model.open(this.#answerAfter(at))
@@ -141,14 +145,15 @@ export class PathJournal implements Journal {
   }
 
   /** An effect is rejected, or lost with its process. */
-  #cutOff(event: LoopPathEvent, id: string, kind: 'bug' | 'inDoubt'): Decision | null {
+  #cutOff(event: LoopPathEvent, id: string, how: 'bug' | 'inDoubt' | 'untouched'): Decision | null {
     const key = this.#keyOf(id)
     this.#options.onEvent(event)
     // A stranger: the chart has nothing of that name at work.
     if (key === null) return null
     this.#timers.delete(key)
     this.#drop(key)
-    return kind === 'bug' ? { kind, key, error: new Error(`${id} was rejected`) } : { kind, key }
+    if (how === 'bug') return { kind: how, key, error: new Error(`${id} was rejected`) }
+    return { kind: 'inDoubt', key, isUntouched: how === 'untouched' }
   }
 
   async #settle(event: LoopPathEvent, id: string): Promise<Decision | null> {

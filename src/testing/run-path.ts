@@ -101,5 +101,6 @@ function startFrame(stamp: FrameStamp, agent: Agent, { input, scenario }: LoopPa
     continuity: agent.continuity,
     chart_version: 'testing',
     chart_hash: 'testing',
+    parent: null,
   })
 }

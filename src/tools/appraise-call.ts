@@ -1,12 +1,25 @@
 import { hash } from 'node:crypto'
 
+import { systemClock, type Clock } from '../clock.ts'
+import { canonicalJson } from '../protocol/canonical-json.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { admitCall, isRefusal, type Admission, type CallRequest, type Refusal } from './admit-call.ts'
-import { canonicalJson } from './canonical-json.ts'
-import { systemClock, type Clock } from '../clock.ts'
+import { cutMiddle } from './cut-middle.ts'
+import { cutEnd } from './join-faults.ts'
 import { startDeadline } from './deadline.ts'
+import { describeRule } from './policy/describe-rule.ts'
+import type { Policy, PolicyVerdict } from './policy/policy.ts'
 import type { Registry } from './registry.ts'
+import type { PreparedCall, Tool } from './tool.ts'
 import type { ToolChoicePolicy } from './tool-choice-policy.ts'
+import type { ApprovalNeed } from './tool-settings.ts'
+import { visibleText } from './visible-text.ts'
+
+/** What somebody is asked about a call. */
+interface ApprovalQuestion extends ApprovalNeed {
+  /** The exact command, path or change, cut visibly where it is long. */
+  readonly shown: string
+}
 
 /** Plain JSON: what the chart needs to know about a call to plan it. */
 export interface CallFacts {
@@ -14,7 +27,8 @@ export interface CallFacts {
   readonly tool: string | null
   /** Set when the call must not run. It then conflicts with nothing and needs no approval. */
   readonly refusal: Refusal | null
-  readonly needsApproval: boolean
+  /** Why somebody must agree first, and what they are shown; null: nobody need be asked. */
+  readonly approval: ApprovalQuestion | null
   readonly readOnly: boolean
   readonly idempotent: boolean
   /** Names of resources; null: it conflicts with everything. */
@@ -22,16 +36,19 @@ export interface CallFacts {
   readonly timeoutMs: number
   readonly maxCalls: number | null
   /**
-   * SHA-256, in hex, of the tool and its arguments: equal for calls that mean the same, whatever their order
-   * of keys and spacing. An approval is bound to it, and a loop without progress is seen by it.
+   * SHA-256, in hex, of the tool, its arguments and the place where it takes effect: equal for calls that mean the
+   * same, whatever their order of keys and spacing. An approval is bound to it, and a loop without progress is seen
+   * by it.
    */
   readonly argumentsHash: string
 }
 
 export interface AppraisalOptions {
   readonly clock?: Clock
-  /** How long an asynchronous check of the arguments may take; 10,000 without it. */
+  /** How long a check of the arguments, or a look at what a person is to be shown, may take; 10,000 without it. */
   readonly checkTimeoutMs?: number
+  /** What may be done without asking, and what may not; the tools decide without it. */
+  readonly rules?: Policy | null
 }
 
 /**
@@ -42,14 +59,67 @@ export async function appraiseCall(
   registry: Registry,
   policy: ToolChoicePolicy,
   call: CallRequest,
-  { clock = systemClock, checkTimeoutMs = 10_000 }: AppraisalOptions = {},
+  { clock = systemClock, checkTimeoutMs = 10_000, rules = null }: AppraisalOptions = {},
 ): Promise<CallFacts> {
-  const admitted = admitCall(registry, policy, call)
-  if (!(admitted instanceof Promise)) return factsOf(call, admitted)
-  const deadline = startDeadline(clock, clock.now() + checkTimeoutMs)
-  const admission = await Promise.race([admitted, deadline.elapsed])
+  const within = <Value>(value: Value | Promise<Value>): Value | Promise<Value | undefined> =>
+    value instanceof Promise ? inTime(clock, checkTimeoutMs, value) : value
+  const admission =
+    (await within(admitCall(registry, policy, call))) ?? unchecked(registry, call, checkTimeoutMs)
+  const { tool, verdict } = admission
+  if (tool === null || isRefusal(verdict)) return factsOf(call, admission, null)
+  const own = verdict.needsApproval()
+  const ruling = rules === null ? null : await within(decided(rules, tool, verdict))
+  if (ruling === undefined) return factsOf(call, { ...admission, verdict: forbidden(UNKNOWN) }, null)
+  if (ruling?.decision === 'deny') return factsOf(call, { ...admission, verdict: forbidden(ruling) }, null)
+  const need = needUnder(ruling, own)
+  if (need === null) return factsOf(call, admission, null)
+  const preview = (await within(verdict.preview() ?? null)) ?? `${call.name} ${call.arguments}`
+  return factsOf(call, admission, {
+    ...need,
+    shown: cutMiddle(visibleText(preview), SHOWN_LENGTH_MAX, 'plain'),
+  })
+}
+
+// What fits on a screen or two; the rest is in the arguments, which the log has.
+const SHOWN_LENGTH_MAX = 10_000
+
+/** The model is told what the rule is about, so that it can go another way. */
+function forbidden(ruling: PolicyVerdict): Refusal {
+  const message = `a rule of this run forbids it: ${describeRule(ruling)}`
+  return { outcome: 'not_allowed', message: cutEnd(message, REFUSAL_LENGTH_MAX) }
+}
+
+const REFUSAL_LENGTH_MAX = 1000
+const UNKNOWN: PolicyVerdict = { decision: 'deny', rule: null }
+
+async function inTime<Value>(
+  clock: Clock,
+  timeoutMs: number,
+  value: Promise<Value>,
+): Promise<Value | undefined> {
+  const deadline = startDeadline(clock, clock.now() + timeoutMs)
+  const settled = await Promise.race([value, deadline.elapsed])
   deadline.clear()
-  return factsOf(call, admission ?? unchecked(registry, call, checkTimeoutMs))
+  return settled
+}
+
+/** What the rules make of what the tool itself asks for: they can lift a question, but not one that is asked each time. */
+function needUnder(ruling: PolicyVerdict | null, own: ApprovalNeed | null): ApprovalNeed | null {
+  if (ruling?.decision === 'ask')
+    return own?.isEachTime === true ? own : { reason: 'policy', isEachTime: false }
+  return ruling?.decision === 'allow' && own?.isEachTime !== true ? null : own
+}
+
+async function decided(
+  rules: Policy,
+  { name, aliases }: Tool,
+  call: PreparedCall,
+): Promise<PolicyVerdict | null> {
+  try {
+    return await rules.decide([name, ...aliases], await call.touches())
+  } catch {
+    return UNKNOWN
+  }
 }
 
 function unchecked(registry: Registry, call: CallRequest, checkTimeoutMs: number): Admission {
@@ -61,22 +131,29 @@ function unchecked(registry: Registry, call: CallRequest, checkTimeoutMs: number
   }
 }
 
-function factsOf(call: CallRequest, { tool, value, verdict }: Admission): CallFacts {
-  const refusal = isRefusal(verdict) ? verdict : null
+function factsOf(
+  call: CallRequest,
+  { tool, value, verdict }: Admission,
+  approval: ApprovalQuestion | null,
+): CallFacts {
   return {
     tool: tool?.name ?? null,
-    refusal,
-    needsApproval: isRefusal(verdict) ? false : verdict.needsApproval(),
+    refusal: isRefusal(verdict) ? verdict : null,
+    approval,
     readOnly: tool?.readOnly ?? false,
     idempotent: tool?.idempotent ?? false,
     conflicts: isRefusal(verdict) ? [] : verdict.conflicts(),
     timeoutMs: tool?.timeoutMs ?? 0,
     maxCalls: tool?.maxCalls ?? null,
-    argumentsHash: hashCall(tool?.name ?? call.name, value, call.arguments),
+    argumentsHash: hashCall(call, tool, value),
   }
 }
 
-// As JSON text half a surrogate pair is an escape; hashed as UTF-8, all of them would be the same.
-function hashCall(name: string, value: JsonObject | null, text: string): string {
-  return hash('sha256', value === null ? canonicalJson([name, null, text]) : canonicalJson([name, value]))
+/** What an approval is bound to. */
+export function hashCall(call: CallRequest, tool: Tool | null, value: JsonObject | null): string {
+  const name = tool?.name ?? call.name
+  const scope = tool?.scope == null ? [] : [tool.scope]
+  // As JSON text half a surrogate pair is an escape; hashed as UTF-8, all of them would be the same.
+  const said = value === null ? [name, null, call.arguments] : [name, value]
+  return hash('sha256', canonicalJson([...said, ...scope]))
 }

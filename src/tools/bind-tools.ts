@@ -4,7 +4,8 @@ import { systemClock, type Clock } from '../clock.ts'
 import { encodeFailure, encodeValue, type ModelOutput, type OutputForm } from './encode-output.ts'
 import type { FailedOutcome } from './outcome-text.ts'
 import { createRegistry, type ClaimedCall, type FunctionDefinition } from './registry.ts'
-import { runCall, type CallResult, type RunCallOptions, type RunnableCall } from './run-call.ts'
+import { refuseCall, runCall, type CallResult, type RunCallOptions, type RunnableCall } from './run-call.ts'
+import type { Policy } from './policy/policy.ts'
 import type { AnyItem } from '../protocol/items.ts'
 import type { Tool } from './tool.ts'
 import type { ToolChoicePolicy } from './tool-choice-policy.ts'
@@ -13,6 +14,8 @@ export interface BindOptions {
   /** Which calls may run; all of them without it. */
   readonly policy?: ToolChoicePolicy
   readonly clock?: Clock
+  /** What may be done without asking, and what may not; the tools decide without it. */
+  readonly rules?: Policy | null
 }
 
 /** The tools of an agent as a loop uses them: what is declared, and what can be done with a call. */
@@ -25,11 +28,18 @@ export interface BoundTools {
   /** Never rejects. */
   readonly run: (
     call: CallRequest,
-    options: RunCallOptions & Pick<RunnableCall, 'key' | 'timeoutMs'>,
+    options: RunCallOptions & Omit<RunnableCall, keyof CallRequest>,
   ) => Promise<CallResult>
+  /** What a call comes to that was forbidden before it ran. */
+  readonly refuse: (call: CallRequest, refusal: ForbiddenCall) => CallResult
   /** The output for a call that has none of its own: it was denied, cut off, over a limit. */
   readonly answerText: (outcome: FailedOutcome | 'ok', tool: string, detail: string | null) => string
   readonly claim: (item: AnyItem) => ClaimedCall | null
+}
+
+/** Why a call was forbidden. */
+interface ForbiddenCall {
+  readonly message: string
 }
 
 const ANY_CALL: ToolChoicePolicy = { mode: 'auto', allowed: null }
@@ -37,15 +47,20 @@ const ANY_CALL: ToolChoicePolicy = { mode: 'auto', allowed: null }
 /** Puts tools together for a loop. Throws `tool_invalid` when they cannot be. */
 export function bindTools(
   tools: readonly Tool[],
-  { policy = ANY_CALL, clock = systemClock }: BindOptions = {},
+  { policy = ANY_CALL, clock = systemClock, rules = null }: BindOptions = {},
 ): BoundTools {
   const registry = createRegistry(tools)
   return {
     definitions: registry.definitions,
     names: registry.names,
-    appraise: (call) => appraiseCall(registry, policy, call, { clock }),
-    run: ({ callId, name, arguments: text }, { key, timeoutMs, ...options }) =>
-      runCall({ registry, policy, clock }, { callId, name, arguments: text, key, timeoutMs }, options),
+    appraise: (call) => appraiseCall(registry, policy, call, { clock, rules }),
+    run: ({ callId, name, arguments: text }, { key, timeoutMs, approvedHash, ...options }) =>
+      runCall(
+        { registry, policy, clock },
+        { callId, name, arguments: text, key, timeoutMs, ...(approvedHash && { approvedHash }) },
+        options,
+      ),
+    refuse: (call, { message }) => refuseCall(registry, call, { outcome: 'not_allowed', message }),
     answerText: (outcome, tool, detail) => {
       const encoding = registry.resolve(tool)?.outputEncoding ?? 'envelope'
       const form: OutputForm = { tool: tool.slice(0, 64), encoding }

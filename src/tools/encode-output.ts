@@ -32,20 +32,23 @@ export interface EncodedValue {
   readonly artifacts: readonly JsonObject[]
   /** Set when the value cannot be shown to a model, though the tool ran. */
   readonly fault: string | null
+  /** What the tool itself said went wrong. */
+  readonly error: ToolResult['error']
 }
 
 /** Encodes what `execute` gave, whatever it is. Never throws. */
 export function encodeValue(form: OutputForm, value: unknown): EncodedValue {
   try {
     const parts = form.encoding === 'raw' ? readContentParts(value, OUTPUT_LENGTH_MAX) : null
-    if (parts !== null) return { output: parts, exitCode: 0, artifacts: [], fault: null }
+    if (parts !== null) return { output: parts, exitCode: 0, artifacts: [], fault: null, error: null }
     const result = ToolResult.is(value) ? value : toolResult({ stdout: textOf(value) })
-    const { exitCode, artifacts } = result
-    const output = form.encoding === 'raw' ? rawText(result) : envelope(form.tool, result, null)
-    return { output, exitCode, artifacts, fault: null }
+    const { exitCode, artifacts, error } = result
+    const said = error?.message ?? null
+    const output = form.encoding === 'raw' ? rawText(result, said) : envelope(form.tool, result, said)
+    return { output, exitCode, artifacts, fault: null, error }
   } catch (error) {
     const fault = `the tool ran, but its result cannot be shown: ${describeThrown(error)}`
-    return { output: encodeFailure(form, 'error', fault), exitCode: 1, artifacts: [], fault }
+    return { output: encodeFailure(form, 'error', fault), exitCode: 1, artifacts: [], fault, error: null }
   }
 }
 
@@ -69,8 +72,13 @@ function textOf(value: unknown): string {
   throw new TypeError(`it returned a ${typeof value}`)
 }
 
-function rawText({ stdout, stderr, exitCode }: ToolResult): string {
-  const parts = [stdout, stderr, exitCode === 0 ? '' : `[exit code ${exitCode}]`]
+function rawText({ stdout, stderr, exitCode }: ToolResult, error: string | null): string {
+  const parts = [
+    stdout,
+    stderr,
+    exitCode === 0 ? '' : `[exit code ${exitCode}]`,
+    error === null ? '' : `error: ${error}`,
+  ]
   return cutMiddle(parts.filter((part) => part !== '').join('\n'), OUTPUT_LENGTH_MAX, 'plain')
 }
 

@@ -1,13 +1,14 @@
 import { LoopchartError, type ErrorCode } from '../errors.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { admitCall, isRefusal, type CallRequest, type Refusal } from './admit-call.ts'
+import { hashCall } from './appraise-call.ts'
 import type { Clock } from '../clock.ts'
 import { startDeadline } from './deadline.ts'
 import { describeThrown } from './describe-thrown.ts'
 import { encodeFailure, encodeValue, type ModelOutput, type OutputForm } from './encode-output.ts'
 import { outcomeText } from './outcome-text.ts'
 import type { Registry } from './registry.ts'
-import type { OutputListener } from './tool-settings.ts'
+import type { AgentResult, OutputListener } from './tool-settings.ts'
 import type { ToolChoicePolicy } from './tool-choice-policy.ts'
 
 /** What calls are run with; the same for all calls of a turn. */
@@ -23,6 +24,8 @@ export interface RunnableCall extends CallRequest {
   readonly key: string
   /** Milliseconds from now, the check of the arguments included. */
   readonly timeoutMs: number
+  /** What somebody agreed to, by hash; nobody had to without it. */
+  readonly approvedHash?: string
 }
 
 export interface RunCallOptions {
@@ -30,6 +33,8 @@ export interface RunCallOptions {
   readonly onOutput?: OutputListener
   /** What the tool answered after its call had been settled without it. For the log; nothing else uses it. */
   readonly onLate?: (result: CallResult) => void
+  /** Runs an agent as the work of this call; without it, no tool can. */
+  readonly runAgent?: (agent: object, input: string, signal: AbortSignal) => Promise<AgentResult>
   readonly signal: AbortSignal
 }
 
@@ -66,10 +71,15 @@ export async function runCall(
   }
 }
 
+/** What a call comes to that is not to run at all. */
+export function refuseCall(registry: Registry, call: CallRequest, refusal: Refusal): CallResult {
+  return { ...refused(formOf(registry, call), refusal), durationMs: 0 }
+}
+
 async function settle(
   host: CallHost,
   call: RunnableCall,
-  { onOutput, onLate, signal }: RunCallOptions,
+  { onOutput, onLate, runAgent = noAgents, signal }: RunCallOptions,
 ): Promise<CallResult> {
   const { clock } = host
   const startMs = clock.now()
@@ -86,7 +96,7 @@ async function settle(
   }
   const deadline = startDeadline(clock, startMs + call.timeoutMs)
   const abort = startAbort(signal)
-  const work = perform(host, call, form, emit, stop.signal)
+  const work = perform(host, call, form, { emit, runAgent, signal: stop.signal })
   const ending = await Promise.race([
     work,
     deadline.elapsed.then(() => timeout(form, call.timeoutMs)),
@@ -124,12 +134,15 @@ async function perform(
   { registry, policy }: CallHost,
   call: RunnableCall,
   form: OutputForm,
-  emit: OutputListener,
-  signal: AbortSignal,
+  { emit, runAgent, signal }: CallIo,
 ): Promise<Ending> {
   try {
-    const { verdict } = await admitCall(registry, policy, call)
+    const { tool, value: args, verdict } = await admitCall(registry, policy, call)
     if (isRefusal(verdict)) return refused(form, verdict)
+    // Somebody agreed to what the log shows; the tool, or the place it works in, may be another one by now.
+    if (call.approvedHash !== undefined && call.approvedHash !== hashCall(call, tool, args)) {
+      return failed(form, 'not_allowed', 'approval_stale', STALE)
+    }
     // The call may have been settled while its arguments were checked.
     if (signal.aborted) return cancelled(form)
     const value = await verdict.execute({
@@ -137,17 +150,45 @@ async function perform(
       callId: call.callId,
       key: call.key,
       onOutput: (stream, chunk) => quietly(() => emit(stream, chunk)),
+      // It ends with the call, also at the deadline of the call alone.
+      runAgent: (agent, input) => runAgent(agent, input, signal),
     })
     return ended(form, value)
   } catch (error) {
-    return failed(form, 'error', 'tool_failed', describeThrown(error), 1)
+    // An error of ours says more than that the tool failed.
+    const code = codeOf(error)
+    return failed(form, code === 'tool_timeout' ? 'timeout' : 'error', code, describeThrown(error), 1)
+  }
+}
+
+interface CallIo {
+  readonly emit: OutputListener
+  readonly runAgent: NonNullable<RunCallOptions['runAgent']>
+  readonly signal: AbortSignal
+}
+
+const STALE = 'it was approved for other arguments or another place than it would run with now; call again'
+
+function noAgents(): Promise<never> {
+  return Promise.reject(new LoopchartError('usage', 'an agent can be run by a tool only within run()'))
+}
+
+function codeOf(thrown: unknown): ErrorCode {
+  try {
+    return thrown instanceof LoopchartError ? thrown.code : 'tool_failed'
+  } catch {
+    return 'tool_failed'
   }
 }
 
 function ended(form: OutputForm, value: unknown): Ending {
-  const { output, exitCode, artifacts, fault } = encodeValue(form, value)
+  const { output, exitCode, artifacts, fault, error } = encodeValue(form, value)
   if (fault !== null) {
     return { ...failure('error', 'tool_output_invalid', fault), output, exitCode, artifacts }
+  }
+  if (error !== null) {
+    const outcome = error.code === 'tool_timeout' ? 'timeout' : 'error'
+    return { outcome, error, output, exitCode, artifacts }
   }
   if (exitCode === 0) return { outcome: 'ok', output, exitCode, artifacts, error: null }
   const message = `the tool ended with exit code ${exitCode}`

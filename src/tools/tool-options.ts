@@ -12,6 +12,9 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set([
   'parameters',
   'execute',
   'needsApproval',
+  'preview',
+  'scope',
+  'touches',
   'readOnly',
   'idempotent',
   'timeoutMs',
@@ -50,7 +53,10 @@ export function checkToolOptions(options: Readonly<Record<string, unknown>>): vo
   for (const option of ['readOnly', 'idempotent', 'strict']) {
     need(name, isOneOf(options[option], 'boolean'), `${option} must be a boolean`)
   }
-  const { needsApproval, timeoutMs, maxCalls } = options
+  const { needsApproval, preview, scope, touches, timeoutMs, maxCalls } = options
+  need(name, isOneOf(preview, 'function'), 'preview must be a function')
+  need(name, isOneOf(touches, 'function'), 'touches must be a function')
+  need(name, isOneOf(scope, 'string'), 'scope must be a text')
   need(name, isOneOf(needsApproval, 'boolean', 'function'), 'needsApproval must be a boolean or a function')
   const isTimeout = timeoutMs === undefined || (Number.isFinite(timeoutMs) && Number(timeoutMs) > 0)
   need(name, isTimeout, 'timeoutMs must be a number above 0')

@@ -1,4 +1,4 @@
-import { LoopchartError } from '../errors.ts'
+import { ERROR_CODES, LoopchartError, type ErrorCode } from '../errors.ts'
 import { findUnsendable } from '../protocol/find-unsendable.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 
@@ -9,6 +9,8 @@ export interface ToolResultOptions {
   readonly exitCode?: number
   /** Facts about files and other things that it made, for the model and for the log. */
   readonly artifacts?: readonly JsonObject[]
+  /** Why it did not go well, when there is more to say than an exit code. */
+  readonly error?: { readonly code: ErrorCode; readonly message: string }
 }
 
 /** What a tool can say in more detail than with a plain value. Made by `toolResult`. */
@@ -17,14 +19,16 @@ export class ToolResult {
   readonly stderr: string
   readonly exitCode: number
   readonly artifacts: readonly JsonObject[]
+  readonly error: { readonly code: ErrorCode; readonly message: string } | null
   // Asking for it touches no trap of a Proxy, as instanceof would.
   readonly #made = true
 
-  constructor({ stdout = '', stderr = '', exitCode = 0, artifacts = [] }: ToolResultOptions) {
+  constructor({ stdout = '', stderr = '', exitCode = 0, artifacts = [], error }: ToolResultOptions) {
     this.stdout = stdout
     this.stderr = stderr
     this.exitCode = exitCode
     this.artifacts = artifacts
+    this.error = error ?? null
   }
 
   static is(value: unknown): value is ToolResult {
@@ -44,11 +48,17 @@ export function toolResult(options: ToolResultOptions): ToolResult {
   )
   need(Number.isSafeInteger(result.exitCode), 'exitCode must be a whole number')
   need(Array.isArray(result.artifacts) && result.artifacts.every(isJsonObject), 'artifacts must be objects')
+  const isError = result.error === null || isErrorOf(result.error)
+  need(isError, 'error must have a code of docs/errors.md and a message')
   const unsendable = findUnsendable(result.artifacts)
   need(unsendable === null, `artifacts are not JSON: ${unsendable}`)
   // A copy: what the log holds must not change when the tool goes on with its objects.
   const artifacts: readonly JsonObject[] = JSON.parse(JSON.stringify(result.artifacts))
   return new ToolResult({ ...options, artifacts })
+}
+
+function isErrorOf(error: { readonly code: unknown; readonly message: unknown }): boolean {
+  return typeof error.message === 'string' && ERROR_CODES.some((code) => code === error.code)
 }
 
 function need(condition: boolean, complaint: string): void {

@@ -1,6 +1,6 @@
 import { LoopchartError } from '../errors.ts'
 import type { AnyItem } from '../protocol/items.ts'
-import type { JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import {
   jsonSchemaChecker,
   standardChecker,
@@ -13,7 +13,14 @@ import { joinFaults } from './join-faults.ts'
 import { requiredOf } from './schema-node.ts'
 import { isStandardSchema, jsonSchemaOf, type StandardSchema } from './standard-schema.ts'
 import { strictSchema } from './strict-schema.ts'
-import type { OutputEncoding, ToolContext, ToolOptions, ToolSettings } from './tool-settings.ts'
+import type {
+  ApprovalNeed,
+  OutputEncoding,
+  ToolContext,
+  ToolOptions,
+  ToolSettings,
+  Touch,
+} from './tool-settings.ts'
 import { checkToolOptions, checkToolSchema, freezeDeeply, need } from './tool-options.ts'
 
 /** A tool that has been checked. Frozen; made by `tool` only. */
@@ -28,6 +35,8 @@ export interface Tool {
   readonly idempotent: boolean
   readonly timeoutMs: number
   readonly maxCalls: number | null
+  /** Where its calls take effect; null when that does not matter. */
+  readonly scope: string | null
   readonly outputEncoding: OutputEncoding
   readonly claims: readonly string[]
   readonly claimArguments: (item: AnyItem) => JsonObject
@@ -43,7 +52,12 @@ export type Preparation =
 
 /** One call whose arguments are checked. */
 export interface PreparedCall {
-  readonly needsApproval: () => boolean
+  /** Null: nobody need be asked. */
+  readonly needsApproval: () => ApprovalNeed | null
+  /** What a person is shown; null when the tool has nothing better than its name and arguments. Never rejects. */
+  readonly preview: () => Promise<string | null> | null
+  /** What it would use; null when the tool does not say, `unreadable` when it cannot. Never rejects. */
+  readonly touches: () => Promise<readonly Touch[] | 'unreadable' | null>
   /** Null: it conflicts with everything. */
   readonly conflicts: () => readonly string[] | null
   readonly execute: (context: ToolContext) => unknown
@@ -119,6 +133,7 @@ function makeTool<Arguments>(
     idempotent: settings.idempotent ?? false,
     timeoutMs: settings.timeoutMs ?? TIMEOUT_MS_DEFAULT,
     maxCalls: settings.maxCalls ?? null,
+    scope: settings.scope ?? null,
     outputEncoding: settings.outputEncoding ?? 'envelope',
     claims: Object.freeze([...(settings.claims ?? [])]),
     claimArguments: settings.claimArguments ?? (() => ({})),
@@ -146,16 +161,24 @@ function strictly(name: string, schema: JsonObject): JsonObject {
 }
 
 function prepareCall<Arguments>(settings: ToolSettings<Arguments>, args: Arguments): PreparedCall {
-  const { needsApproval = false, conflicts, readOnly = false } = settings
+  const { needsApproval = false, preview, touches, conflicts, readOnly = false } = settings
   return {
     needsApproval: () => {
-      if (typeof needsApproval === 'boolean') return needsApproval
+      if (typeof needsApproval === 'boolean') return needsApproval ? ASKED : null
       try {
-        // Anything but a clear no is a yes, also the promise of an async function.
-        const answer: unknown = needsApproval(args)
-        return answer !== false
+        return needOf(needsApproval(args))
       } catch {
-        return true
+        return ASKED
+      }
+    },
+    preview: () => (preview === undefined ? null : previewOf(() => preview(args))),
+    touches: async () => {
+      if (touches === undefined) return null
+      try {
+        const touched: unknown = await touches(args)
+        return areTouches(touched) ? touched : 'unreadable'
+      } catch {
+        return 'unreadable'
       }
     },
     conflicts: () => {
@@ -168,6 +191,35 @@ function prepareCall<Arguments>(settings: ToolSettings<Arguments>, args: Argumen
     },
     execute: (context) => settings.execute(args, context),
   }
+}
+
+const ASKED: ApprovalNeed = { reason: 'tool', isEachTime: false }
+
+/** Anything but a clear no is a yes, also the promise of an async function. */
+function needOf(answer: unknown): ApprovalNeed | null {
+  if (answer === false) return null
+  if (!isJsonObject(answer) || typeof answer['reason'] !== 'string') return ASKED
+  return { reason: answer['reason'], isEachTime: answer['isEachTime'] === true }
+}
+
+async function previewOf(preview: () => unknown): Promise<string | null> {
+  try {
+    const shown = await preview()
+    return typeof shown === 'string' ? shown : null
+  } catch {
+    return null
+  }
+}
+
+function areTouches(value: unknown): value is readonly Touch[] {
+  return Array.isArray(value) && value.every((touch) => isTouch(touch))
+}
+
+function isTouch(touch: unknown): touch is Touch {
+  if (!isJsonObject(touch)) return false
+  const { kind, path, access, argv } = touch
+  if (kind === 'path') return typeof path === 'string' && (access === 'read' || access === 'write')
+  return kind === 'command' && Array.isArray(argv) && argv.every((part) => typeof part === 'string')
 }
 
 function textsOrNull(value: unknown): readonly string[] | null {

@@ -50,7 +50,9 @@ function roomOf(path: string): string | undefined {
 const FILE_ROOMS: ReadonlySet<string> = new Set([
   'errors',
   'clock',
+  'state-folder',
   'agent',
+  'agent-tool',
   'replay-run',
   'index',
   'machine',

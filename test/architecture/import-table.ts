@@ -6,6 +6,7 @@ export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
   machines: { rooms: [], typesOf: ['protocol'], packages: ['xstate'], builtins: false },
   errors: { rooms: [], closed: true },
   clock: { rooms: [], closed: true },
+  'state-folder': { rooms: [], closed: true },
   protocol: { rooms: ['errors'], closed: true },
   frames: { rooms: [] },
   stream: { rooms: [] },
@@ -23,6 +24,7 @@ export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
   cli: { rooms: 'any', computed: true },
   // Puts an agent together from the rooms that may not know each other.
   agent: { rooms: 'any' },
+  'agent-tool': { rooms: 'any' },
   // Gives a replay the words that tools have for calls that did not run.
   'replay-run': { rooms: 'any' },
   index: { rooms: 'any' },
@@ -30,7 +32,7 @@ export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
 }
 
 /** Rooms that every room may import, unless its own rule is closed or lists `typesOf`. */
-export const OPEN_ROOMS: readonly string[] = ['errors', 'clock', 'protocol']
+export const OPEN_ROOMS: readonly string[] = ['errors', 'clock', 'state-folder', 'protocol']
 
 /** Rooms that nothing outside them imports, not even a room that may import any. */
 export const PRIVATE_ROOMS: readonly string[] = ['cli']

@@ -77,9 +77,21 @@ export function cli(args: readonly string[], options: CliOptions = {}): Promise<
   return startCli(args, options).done
 }
 
-/** What a command gets for an environment: a config folder that is empty, and no key or colour of this machine. */
+const STATE = mkdtempSync(join(tmpdir(), 'loopchart-cli-state-'))
+process.on('exit', () => rmSync(STATE, { recursive: true, force: true }))
+
+/**
+ * What a command gets for an environment: a config folder that is empty, a state folder of the tests, and no key or
+ * colour of this machine.
+ */
 export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', HOME: '/nowhere', XDG_CONFIG_HOME: '/nowhere', ...more }
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: '/nowhere',
+    XDG_CONFIG_HOME: '/nowhere',
+    XDG_STATE_HOME: STATE,
+    ...more,
+  }
 }
 
 /** The frames that a command printed. */

@@ -1,9 +1,11 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 
 import { createProgram } from '../../src/cli/program.ts'
+import { makeFolder } from './run-cli.ts'
 
 beforeEach(() => {
   vi.stubEnv('XDG_CONFIG_HOME', '/nowhere')
+  vi.stubEnv('XDG_STATE_HOME', makeFolder())
   for (const name of ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'LOOPCHART_MODEL']) vi.stubEnv(name, '')
   return () => vi.unstubAllEnvs()
 })
@@ -97,11 +99,38 @@ test.for([
     /--api-key-file has no effect/u,
   ],
   [
-    'a workspace for nobody',
-    ['run', 'hi', ...AWAY, '--model', 'm', '--workspace', '.'],
+    'a workspace without tools',
+    ['run', 'hi', ...AWAY, '--model', 'm', '--tools', 'none', '--workspace', '.'],
     'usage',
-    /--workspace needs --provider scripted/u,
+    /--workspace has no effect without tools, says --tools/u,
   ],
+  ...['--trust', '--auto-edit', '--no-sandbox', '--allow-unsandboxed'].map(
+    (flag) =>
+      [
+        `${flag} without tools`,
+        ['run', 'hi', ...AWAY, '--model', 'm', flag],
+        'usage',
+        new RegExp(`${flag} has no effect without tools; give --workspace DIR`, 'u'),
+      ] as const,
+  ),
+  ...[['--trust'], ['--auto-edit'], ['--no-sandbox'], ['--workspace', '.'], ['--tools', 'none']].map(
+    (flags) =>
+      [
+        `${flags[0]} beside --agent`,
+        ['run', 'hi', '--agent', 'a.ts', ...flags],
+        'usage',
+        new RegExp(`${flags[0]} has no effect with --agent`, 'u'),
+      ] as const,
+  ),
+  [
+    'tools that are not there',
+    ['run', 'hi', ...SCRIPTED, '--tools', 'all'],
+    'usage',
+    /--tools: tools must be builtin, none/u,
+  ],
+  ['a list and a folder', ['trust', '.', '--list'], 'usage', /give it alone/u],
+  ['trust for nothing', ['trust', 'no/such'], 'usage', /no folder no\/such/u],
+  ['a folder that was not trusted', ['trust', '--remove', 'src'], 'usage', /src is not trusted; .*--list/u],
   ['an env file that is not there', ['models', '--env-file', 'no'], 'file_unreadable', /cannot read no: /u],
   ['models of nobody', ['models'], 'provider_missing', /no provider to ask/u],
   ['a probe without a model', ['doctor', ...AWAY], 'provider_missing', /give --model too/u],

@@ -106,7 +106,7 @@ test('a call that needs approval ends with exit code 5 when there is nobody to a
   await provider.close()
   expect(code).toBe(5)
   expect(err).toContain('needs approval: launch {"where":"moon"}')
-  expect(err).toMatch(/there is no terminal to ask on .*--approve all or --approve none\n$/u)
+  expect(err).toMatch(/there is no terminal to ask on; add --approve all or --approve none\n$/u)
 })
 
 test('K11: a second signal ends a run at once', async () => {

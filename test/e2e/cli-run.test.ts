@@ -22,14 +22,14 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const SCRIPTED = ['--provider', 'scripted'] as const
 // oxlint-disable-next-line no-control-regex -- the characters that must not be there
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/u
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u200b]/u
 
 test('run works on the files of a workspace and gives the answer on stdout', async () => {
   const workspace = makeFolder({ 'a.md': 'one two three', 'b.txt': 'four' })
   const { code, out, err } = await cli(['run', 'count', ...SCRIPTED, '--workspace', workspace])
   expect(code).toBe(0)
-  expect(out).toContain('- a.md: 1 lines, 3 words\n- b.txt: 1 lines, 1 words\n\nThat makes 4 words.')
-  expect(err).toMatch(/count_words \{"path":"a\.md"\} -> ok, \d+ ms\n/u)
+  expect(out).toContain('That makes 4 words (3 + 1).')
+  expect(err).toMatch(/read_file \{"path":"a\.md"\} -> ok, \d+ ms\n/u)
   expect(err).toMatch(/turn 1: requesting > streaming > assembling > choosing > running > followingUp\n/u)
   expect(err).toMatch(
     /done \(completed\): 3 turns, 3 calls, [\d,]+ tokens \(\d+ in, \d+ out\), [\d.]+ m?s\n$/u,
@@ -43,6 +43,8 @@ test('run --json prints frames and nothing else, from run_started to run_ended',
     ...SCRIPTED,
     '--script',
     scriptFile(saying('Hello.')),
+    '--tools',
+    'none',
     '--json',
   ])
   const frames = framesIn(out)
@@ -159,7 +161,16 @@ test('a response that fails gives exit code 4, what the provider said, and a cod
 
 test('a provider that asks for a long wait lets the run go with exit code 6, and says until when', async () => {
   const later = { fault: { type: 'status', status: 429, headers: { 'retry-after': '3600' } } } as const
-  const { code, out, err } = await cli(['run', 'hi', ...SCRIPTED, '--script', scriptFile(later), '--json'])
+  const { code, out, err } = await cli([
+    'run',
+    'hi',
+    ...SCRIPTED,
+    '--script',
+    scriptFile(later),
+    '--tools',
+    'none',
+    '--json',
+  ])
   expect(code).toBe(6)
   expect(framesIn(out).some(({ type }) => type === 'run_ended')).toBe(false)
   expect(err).toMatch(/^loopchart: .*run this again after \d{4}-.*Z \[retry_later\]\n$/u)
@@ -213,7 +224,7 @@ test('without a provider, run says so and offers the scripted one', async () => 
 
 test.for([
   ['no prompt', ['run', ...SCRIPTED], /the prompt is empty.*\[usage\]/u],
-  ['an unknown flag', ['run', 'hi', '--tools', 'builtin'], /unknown option '--tools'/u],
+  ['an unknown flag', ['run', 'hi', '--tool', 'builtin'], /unknown option '--tool'/u],
   [
     'a wrong limit',
     ['run', 'hi', ...SCRIPTED, '--limit', 'turns'],
@@ -241,7 +252,7 @@ test('a log that cannot be written is said before anything is sent', async () =>
 })
 
 test('T20: what is not a terminal gets no escape sequence, whatever the model writes', async () => {
-  const hostile = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202eevil\u0000\r'
+  const hostile = '\u001b[2J\u001b]0;title\u0007\u009b31m\u202eevil\u200b\u0000\r'
   const call = { type: 'function_call', name: hostile.slice(0, 9), arguments: { path: hostile } } as const
   const script = scriptFile({ output: [{ type: 'message', text: hostile }, call] }, saying(hostile))
   for (const more of [[], ['--json'], ['--no-stream']]) {
@@ -270,7 +281,7 @@ test('a text that breaks off and is written again is shown twice, with why betwe
 })
 
 test('a reader that closes the pipe early is no error', () => {
-  const script = `"${process.execPath}" "${MAIN}" run hi --provider scripted --json | head -n 1; exit "\${PIPESTATUS[0]}"`
+  const script = `"${process.execPath}" "${MAIN}" run hi --provider scripted --tools none --json | head -n 1; exit "\${PIPESTATUS[0]}"`
   const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], {
     cwd: ROOT,
     encoding: 'utf8',
@@ -288,7 +299,16 @@ const STALLED = {
 test.for(['SIGINT', 'SIGTERM'] as const)(
   'K11: %s cancels a run, which settles and gives exit code 130',
   async (signal) => {
-    const running = startCli(['run', 'hi', ...SCRIPTED, '--script', scriptFile(STALLED), '--json'])
+    const running = startCli([
+      'run',
+      'hi',
+      ...SCRIPTED,
+      '--script',
+      scriptFile(STALLED),
+      '--tools',
+      'none',
+      '--json',
+    ])
     await running.until('out', /responding\.streaming/u)
     running.child.kill(signal)
     const { code, out } = await running.done
@@ -302,7 +322,7 @@ test.for(['SIGINT', 'SIGTERM'] as const)(
 )
 
 test('a limit that --limit does not have is not said to be raised with it', async () => {
-  const listing = { output: [{ type: 'function_call', name: 'list_files' }] } as const
+  const listing = { output: [{ type: 'function_call', name: 'list_dir' }] } as const
   const script = scriptFile(listing, listing, listing, listing)
   const { code, err } = await cli(['run', 'list', ...SCRIPTED, '--script', script])
   expect(code).toBe(3)

@@ -56,6 +56,8 @@ test.for(['silent', 'error', 'warn', 'info', 'debug', 'trace'])(
       'scripted',
       '--script',
       scriptFile(...LEAKING),
+      '--tools',
+      'none',
       '--json',
     ]
     const env = { OPENAI_API_KEY: KEY, GITHUB_TOKEN: TOKEN }
@@ -85,7 +87,7 @@ test('what people see has no secret in it either', async () => {
 
 test('the log tells requests, calls and tokens, the shape of outputs at debug, and payloads only at trace', async () => {
   const turns: readonly ScriptTurn[] = [
-    { output: [{ type: 'function_call', name: 'list_files', arguments: {} }] },
+    { output: [{ type: 'function_call', name: 'list_dir', arguments: {} }] },
     saying('A payload that is Bearer abcdef0123456789 for all.'),
   ]
   const logs = new Map<string, string>()
@@ -126,6 +128,8 @@ test('a run without secrets says nothing about masking', async () => {
     'scripted',
     '--script',
     scriptFile(saying('Hello.')),
+    '--tools',
+    'none',
     '--json',
   ])
   expect(err).toBe('')

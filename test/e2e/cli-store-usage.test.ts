@@ -165,5 +165,10 @@ test('the command that goes on with a run has what was said when it was begun, a
   expect(resumeHint({ store: true, baseUrl: 'http://h/v1?a&b' }, 'run_1')).toBe(
     "go on with: loopchart resume run_1 --base-url 'http://h/v1?a&b'",
   )
+  const tools = { tools: 'builtin', workspace: 'my files', trust: true, autoEdit: true } as const
+  expect(resumeHint({ ...tools, sandbox: false, allowUnsandboxed: true }, 'run_1')).toBe(
+    "go on with: loopchart resume run_1 --tools builtin --workspace 'my files' --trust --auto-edit --no-sandbox --allow-unsandboxed",
+  )
+  expect(resumeHint({ sandbox: true, stream: true }, 'run_1')).toBe('go on with: loopchart resume run_1')
   expect(resumeHint({ provider: 'scripted', store: true }, 'run_1')).toMatch(/loopchart mock/u)
 })

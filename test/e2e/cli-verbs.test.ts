@@ -12,7 +12,7 @@ import { cli, makeFolder, ROOT, saying, scriptFile, startCli } from '../cli/run-
 vi.setConfig({ testTimeout: 60_000 })
 
 const VERBS = ['run', 'demo', 'mock', 'diagram', 'models', 'doctor', 'decode'] as const
-const STORE_VERBS = ['resume', 'fork', 'runs', 'replay', 'diff', 'explain'] as const
+const STORE_VERBS = ['resume', 'fork', 'runs', 'replay', 'diff', 'explain', 'trust'] as const
 
 test('help lists every verb that there is, and the help of a verb its flags', async () => {
   const { code, out, err } = await cli(['--help'])
@@ -22,13 +22,15 @@ test('help lists every verb that there is, and the help of a verb its flags', as
   const run = await cli(['run', '--help'])
   expect([run.code, run.err]).toEqual([0, ''])
   expect(run.out).toContain('--approve')
-  expect(run.out).not.toMatch(/--resume|--tools/u)
+  expect(run.out).not.toMatch(/--resume/u)
 })
 
 test('demo shows a run of three turns and three commands to try, without a terminal too', async () => {
   const { code, out, err } = await cli(['demo'])
   expect([code, err]).toEqual([0, ''])
-  expect(out).toContain('\nmodel scripted-1, tools list_files, read_file, count_words\n')
+  expect(out).toContain(
+    '\nmodel scripted-1, tools read_file, read, list_dir, ls, glob, grep, artifact_fetch\n',
+  )
   expect(out.match(/^turn \d: /gmu)).toEqual(['turn 1: ', 'turn 2: ', 'turn 3: '])
   expect(out).toContain('done (completed): 3 turns, 3 calls')
   expect(out.match(/^ {2}loopchart /gmu)).toHaveLength(3)

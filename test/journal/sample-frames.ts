@@ -18,6 +18,7 @@ export function startFrame(stamp: FrameStamp): Frame {
     continuity: 'auto',
     chart_version: '',
     chart_hash: '',
+    parent: null,
   })
 }
 
@@ -94,6 +95,7 @@ export function sampleLog(runId: string): readonly Frame[] {
         call_id: `call_${turn}`,
         outcome: 'ok',
         exit_code: 0,
+        usage: null,
         artifacts: [],
         output,
         duration_ms: 1,

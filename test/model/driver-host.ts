@@ -53,6 +53,7 @@ function startFrame(stamp: FrameStamp, { input }: LoopPath): Frame {
     continuity: 'auto',
     chart_version: '',
     chart_hash: '',
+    parent: null,
   })
 }
 
@@ -126,6 +127,10 @@ class PathJournal implements Journal {
     if (id !== 'deadline') this.#aborted.push(id)
   }
 
+  letGo(): void {
+    // A path is followed to its end.
+  }
+
   async next(): Promise<Decision> {
     // Requests are made in a microtask of their own.
     await Promise.resolve()
@@ -189,7 +194,7 @@ class PathJournal implements Journal {
       const key = this.#keys.get(event.id)
       if (key === undefined) return null
       this.#keys.delete(event.id)
-      return { kind: 'inDoubt', key }
+      return { kind: 'inDoubt', key, isUntouched: event.isUntouched === true }
     }
     if (/^(?:run|call)\./u.test(event.type)) {
       return { kind: 'command', command: event as LoopCommand, reply: () => undefined }
@@ -209,7 +214,7 @@ function valueOf(id: string, output: unknown): unknown {
     return { ...(output as object), settled }
   }
   if (!id.startsWith('tool.')) return output
-  const { outcome, output: said } = output as { outcome: string; output: string }
+  const { outcome, output: said, usage } = output as { outcome: string; output: string; usage: object | null }
   const slot = Number(id.slice('tool.'.length))
   const ended = {
     call_id: id,
@@ -220,6 +225,7 @@ function valueOf(id: string, output: unknown): unknown {
     output: said,
     duration_ms: 0,
     error: null,
+    usage,
   }
   return { ...(output as object), ended }
 }

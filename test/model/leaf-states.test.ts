@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 
 import { loopMachine } from '../../machines/loop.machine.ts'
-import { runningSlots, toolId } from '../../machines/loop.rules.ts'
+import { runningSlots, toolId } from '../../machines/call.rules.ts'
 import type { LoopCommand, LoopContext } from '../../machines/loop.types.ts'
 import { can } from '../../src/chart/can.ts'
 import { explain } from '../../src/chart/explain.ts'

@@ -45,6 +45,13 @@ function agentOf(answers: readonly string[], ran: string[], name = 'scripted-1')
   return { agent: made, model }
 }
 
+// The last of the three: it was asked about with the first, and is answered when its turn has come.
+const ASKED = 'call_1_2'
+
+function isWaiting(frame: Frame): boolean {
+  return frame.type === 'state_entered' && frame.state.endsWith('awaitingApproval')
+}
+
 /** Three calls, of which the last is denied; then an answer. */
 async function originalRun(): Promise<World> {
   const ran: string[] = []
@@ -52,7 +59,7 @@ async function originalRun(): Promise<World> {
   const frames: Frame[] = []
   for await (const frame of live) {
     frames.push(frame)
-    if (frame.type === 'approval_requested') void live.deny(frame.call_id, 'no')
+    if (isWaiting(frame)) void live.deny(ASKED, 'no')
   }
   return { frames, ran }
 }
@@ -70,7 +77,7 @@ async function goOn(
   for await (const frame of live) {
     frames.push(frame)
     // One that was decided already refuses it.
-    if (frame.type === 'approval_requested') void live.deny(frame.call_id, 'no')
+    if (isWaiting(frame)) void live.deny(ASKED, 'no')
     if (frame.type !== 'state_entered' || !frame.state.endsWith('reconciling')) continue
     for (const command of fork.commands) {
       if (command.type === 'call.reconcile') void live.reconcile(command.callId, 'rerun')
@@ -182,7 +189,7 @@ test('a fork without a change ends before the decision, which is then made anew'
   const { frames } = await originalRun()
   const at = frames.findIndex(({ type }) => type === 'command_received')
   const fork = forkRun(frames, { at })
-  expect(fork.frames.at(-1)).toMatchObject({ type: 'approval_requested' })
+  expect(fork.frames.at(-1)).toMatchObject({ state: 'working.executing.awaitingApproval' })
   expect(replay(fork.frames)).toMatchObject({ ok: true })
 })
 

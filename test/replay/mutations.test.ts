@@ -11,6 +11,7 @@ const NOT_COUNTED: readonly (readonly [RegExp, string])[] = [
   [/ (?:ts|duration_ms)$/u, 'times and durations are the clock’s'],
   [/^run_started (?:deadline_at|limits\.wall_time_ms)$/u, 'the clock’s too, until the time is up'],
   [/^response_settled decision\.error\.retryAt$/u, 'the dice’s, when no other attempt came of it'],
+  [/^run_started parent$/u, 'whose work the run was'],
   [/^run_started chart_(?:version|hash)$/u, 'which chart wrote the log; where it went is what is compared'],
   [/^run_started (?:continuity|settings\..+)$/u, 'what was asked for and never needed'],
   [/^request_sent endpoint$/u, 'where the only request to a model went'],
@@ -30,10 +31,11 @@ const NOT_COUNTED: readonly (readonly [RegExp, string])[] = [
   [/^warning figures\.body$/u, 'what came instead of a response'],
   [/^tool_std(?:out|err) chunk$/u, 'what a tool printed'],
   [
-    /^tool_(?:ended|failed) (?:artifacts|outcome|exit_code|error\.(?:code|message))$/u,
+    /^tool_(?:ended|failed) (?:artifacts|usage|outcome|exit_code|error\.(?:code|message))$/u,
     'what a tool said beside its output',
   ],
   [/^command_received command\.reason$/u, 'why somebody cancelled; no frame repeats it'],
+  [/^effect_settled untouched$/u, 'the journal’s word, when the effect was no call'],
   [/^effect_settled value\[\]\.answer\.detail$/u, 'what a tool said beside its output'],
 ]
 

@@ -83,6 +83,7 @@ function startFrame(stamp: FrameStamp, agent: Agent, deadlineAt: number | null):
     continuity: agent.continuity,
     chart_version: '1',
     chart_hash: '',
+    parent: null,
   })
 }
 

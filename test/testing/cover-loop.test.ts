@@ -59,7 +59,7 @@ test('an agent with every setting on leaves only what the settings themselves ex
   expect(report.guards.unreachable.map(({ name }) => name).sort()).toEqual([
     'isCutShort',
     'isOverLimit',
-    'isStuck',
+    'isUsedUp',
   ])
 })
 
@@ -120,7 +120,7 @@ test('limits that are too far away are named', async () => {
     because: 'every limit is too far away to walk to',
   })
   expect(report.guards.unreachable).toContainEqual({
-    name: 'isStuck',
+    name: 'isUsedUp',
     because: 'limits.noProgress is too far away',
   })
 })
@@ -158,7 +158,7 @@ test('an agent that changes its mind about a call is seen to leave its path', as
   const appraise: typeof agent.tools.appraise = async (...given) => {
     asked += 1
     const facts = await agent.tools.appraise(...given)
-    return asked > 3 ? { ...facts, needsApproval: false } : facts
+    return asked > 3 ? { ...facts, approval: null } : facts
   }
   const report = await coverLoop({ ...agent, tools: { ...agent.tools, appraise } })
   expect(report.left.length).toBeGreaterThan(0)

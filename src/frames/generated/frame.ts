@@ -28,6 +28,7 @@ export type Frame =
   | CommandReceivedFrame
   | ApprovalRequestedFrame
   | ToolStartedFrame
+  | ChildStartedFrame
   | ToolStdoutFrame
   | ToolStderrFrame
   | ToolEndedFrame
@@ -56,6 +57,13 @@ export interface RunStartedFrame {
    */
   readonly settings: JsonObject
   readonly deadline_at: number | null
+  /**
+   * The run and the call that this run is the work of; null for a run of its own.
+   */
+  readonly parent: {
+    readonly run_id: string
+    readonly call_id: string
+  } | null
 }
 /**
  * Another process took the run up; frames of the superseded attempt are to be discarded by readers.
@@ -246,6 +254,10 @@ export interface EffectSettledFrame {
    */
   readonly in_doubt: boolean
   readonly error: FrameError | null
+  /**
+   * It is in doubt, but known not to have done anything.
+   */
+  readonly untouched: boolean
 }
 /**
  * A failed request will be sent again.
@@ -367,6 +379,18 @@ export interface ApprovalRequestedFrame {
   readonly call_id: string
   readonly arguments_hash: string
   readonly shown: string
+  /**
+   * The call, as seen from this run: its id, after those of the calls whose runs it is in.
+   */
+  readonly path: readonly string[]
+  /**
+   * Why somebody is asked, in one word.
+   */
+  readonly reason: string
+  /**
+   * No answer for the whole run covers it.
+   */
+  readonly each_time: boolean
 }
 /**
  * A call is about to run.
@@ -385,6 +409,18 @@ export interface ToolStartedFrame {
   readonly arguments: string
   readonly attempt: number
   readonly timeout_ms: number
+}
+/**
+ * A call has begun a run of its own, or taken it up again.
+ */
+export interface ChildStartedFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'child_started'
+  readonly call_id: string
+  readonly child_run_id: string
 }
 /**
  * What a running tool wrote to its standard output.
@@ -442,6 +478,10 @@ export interface ToolEndedFrame {
    * Its place among the calls of the response when it ran; null when it was settled without running.
    */
   readonly slot: number | null
+  /**
+   * What the call used itself, when it asks a model.
+   */
+  readonly usage: JsonObject | null
 }
 /**
  * A call ended without a usable output of its own.
@@ -475,6 +515,10 @@ export interface ToolFailedFrame {
    * Its place among the calls of the response when it ran; null when it was settled without running.
    */
   readonly slot: number | null
+  /**
+   * What the call used itself, when it asks a model.
+   */
+  readonly usage: JsonObject | null
 }
 /**
  * The run reached a final state; the last frame of its log.

@@ -3,8 +3,8 @@
 import type { CompiledValidator } from '../../protocol/compiled-validator.ts'
 import { codePointLength as func2 } from '../../protocol/code-point-length.ts'
 const check0 = validate22;
-const schema7 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["run_started","run_resumed","state_entered","request_sent","response_headers","response_first_byte","provider_event","output_text_delta","refusal_delta","reasoning_delta","response_settled","effect_settled","retry_scheduled","continuity_switched","provider_switched","history_compacted","batch_planned","limit_reached","cursor_updated","warning","command_received","approval_requested","tool_started","tool_stdout","tool_stderr","tool_ended","tool_failed","run_ended","log_repaired"]}},"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/$defs/run_started_frame"},{"$ref":"#/$defs/run_resumed_frame"},{"$ref":"#/$defs/state_entered_frame"},{"$ref":"#/$defs/request_sent_frame"},{"$ref":"#/$defs/response_headers_frame"},{"$ref":"#/$defs/response_first_byte_frame"},{"$ref":"#/$defs/provider_event_frame"},{"$ref":"#/$defs/output_text_delta_frame"},{"$ref":"#/$defs/refusal_delta_frame"},{"$ref":"#/$defs/reasoning_delta_frame"},{"$ref":"#/$defs/response_settled_frame"},{"$ref":"#/$defs/effect_settled_frame"},{"$ref":"#/$defs/retry_scheduled_frame"},{"$ref":"#/$defs/continuity_switched_frame"},{"$ref":"#/$defs/provider_switched_frame"},{"$ref":"#/$defs/history_compacted_frame"},{"$ref":"#/$defs/batch_planned_frame"},{"$ref":"#/$defs/limit_reached_frame"},{"$ref":"#/$defs/cursor_updated_frame"},{"$ref":"#/$defs/warning_frame"},{"$ref":"#/$defs/command_received_frame"},{"$ref":"#/$defs/approval_requested_frame"},{"$ref":"#/$defs/tool_started_frame"},{"$ref":"#/$defs/tool_stdout_frame"},{"$ref":"#/$defs/tool_stderr_frame"},{"$ref":"#/$defs/tool_ended_frame"},{"$ref":"#/$defs/tool_failed_frame"},{"$ref":"#/$defs/run_ended_frame"},{"$ref":"#/$defs/log_repaired_frame"}]};
-const schema8 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_started"]},"input":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"agent":{"type":"object"},"model":{"type":"string"},"limits":{"type":"object"},"continuity":{"type":"string","enum":["previous_response_id","stateless","auto"]},"chart_version":{"type":"string"},"chart_hash":{"type":"string"},"settings":{"type":"object"},"deadline_at":{"type":["integer","null"]}},"required":["v","run_id","seq","ts","type","input","agent","model","limits","continuity","chart_version","chart_hash","settings","deadline_at"]};
+const schema7 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["run_started","run_resumed","state_entered","request_sent","response_headers","response_first_byte","provider_event","output_text_delta","refusal_delta","reasoning_delta","response_settled","effect_settled","retry_scheduled","continuity_switched","provider_switched","history_compacted","batch_planned","limit_reached","cursor_updated","warning","command_received","approval_requested","tool_started","child_started","tool_stdout","tool_stderr","tool_ended","tool_failed","run_ended","log_repaired"]}},"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/$defs/run_started_frame"},{"$ref":"#/$defs/run_resumed_frame"},{"$ref":"#/$defs/state_entered_frame"},{"$ref":"#/$defs/request_sent_frame"},{"$ref":"#/$defs/response_headers_frame"},{"$ref":"#/$defs/response_first_byte_frame"},{"$ref":"#/$defs/provider_event_frame"},{"$ref":"#/$defs/output_text_delta_frame"},{"$ref":"#/$defs/refusal_delta_frame"},{"$ref":"#/$defs/reasoning_delta_frame"},{"$ref":"#/$defs/response_settled_frame"},{"$ref":"#/$defs/effect_settled_frame"},{"$ref":"#/$defs/retry_scheduled_frame"},{"$ref":"#/$defs/continuity_switched_frame"},{"$ref":"#/$defs/provider_switched_frame"},{"$ref":"#/$defs/history_compacted_frame"},{"$ref":"#/$defs/batch_planned_frame"},{"$ref":"#/$defs/limit_reached_frame"},{"$ref":"#/$defs/cursor_updated_frame"},{"$ref":"#/$defs/warning_frame"},{"$ref":"#/$defs/command_received_frame"},{"$ref":"#/$defs/approval_requested_frame"},{"$ref":"#/$defs/tool_started_frame"},{"$ref":"#/$defs/child_started_frame"},{"$ref":"#/$defs/tool_stdout_frame"},{"$ref":"#/$defs/tool_stderr_frame"},{"$ref":"#/$defs/tool_ended_frame"},{"$ref":"#/$defs/tool_failed_frame"},{"$ref":"#/$defs/run_ended_frame"},{"$ref":"#/$defs/log_repaired_frame"}]};
+const schema8 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_started"]},"input":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"agent":{"type":"object"},"model":{"type":"string"},"limits":{"type":"object"},"continuity":{"type":"string","enum":["previous_response_id","stateless","auto"]},"chart_version":{"type":"string"},"chart_hash":{"type":"string"},"settings":{"type":"object"},"deadline_at":{"type":["integer","null"]},"parent":{"type":["object","null"],"if":{"type":"object"},"then":{"type":"object","properties":{"run_id":{"type":"string"},"call_id":{"type":"string"}},"required":["run_id","call_id"]}}},"required":["v","run_id","seq","ts","type","input","agent","model","limits","continuity","chart_version","chart_hash","settings","deadline_at","parent"]};
 
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -13,7 +13,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.input === undefined) && (missing0 = "input"))) || ((data.agent === undefined) && (missing0 = "agent"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.limits === undefined) && (missing0 = "limits"))) || ((data.continuity === undefined) && (missing0 = "continuity"))) || ((data.chart_version === undefined) && (missing0 = "chart_version"))) || ((data.chart_hash === undefined) && (missing0 = "chart_hash"))) || ((data.settings === undefined) && (missing0 = "settings"))) || ((data.deadline_at === undefined) && (missing0 = "deadline_at"))){
+if((((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.input === undefined) && (missing0 = "input"))) || ((data.agent === undefined) && (missing0 = "agent"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.limits === undefined) && (missing0 = "limits"))) || ((data.continuity === undefined) && (missing0 = "continuity"))) || ((data.chart_version === undefined) && (missing0 = "chart_version"))) || ((data.chart_hash === undefined) && (missing0 = "chart_hash"))) || ((data.settings === undefined) && (missing0 = "settings"))) || ((data.deadline_at === undefined) && (missing0 = "deadline_at"))) || ((data.parent === undefined) && (missing0 = "parent"))){
 validate23.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -293,6 +293,99 @@ var valid0 = _errs34 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.parent !== undefined){
+let data15 = data.parent;
+const _errs36 = errors;
+if((!(data15 && typeof data15 == "object" && !Array.isArray(data15))) && (data15 !== null)){
+validate23.errors = [{instancePath:instancePath+"/parent",schemaPath:"#/properties/parent/type",keyword:"type",params:{type: schema8.properties.parent.type},message:"must be object,null"}];
+return false;
+}
+const _errs38 = errors;
+let valid3 = true;
+const _errs39 = errors;
+if(!(data15 && typeof data15 == "object" && !Array.isArray(data15))){
+const err2 = {};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs39 === errors;
+errors = _errs38;
+if(vErrors !== null){
+if(_errs38){
+vErrors.length = _errs38;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid1){
+const _errs41 = errors;
+if(errors === _errs41){
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+let missing1;
+if(((data15.run_id === undefined) && (missing1 = "run_id")) || ((data15.call_id === undefined) && (missing1 = "call_id"))){
+validate23.errors = [{instancePath:instancePath+"/parent",schemaPath:"#/properties/parent/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data15.run_id !== undefined){
+const _errs43 = errors;
+if(typeof data15.run_id !== "string"){
+validate23.errors = [{instancePath:instancePath+"/parent/run_id",schemaPath:"#/properties/parent/then/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid4 = _errs43 === errors;
+}
+else {
+var valid4 = true;
+}
+if(valid4){
+if(data15.call_id !== undefined){
+const _errs45 = errors;
+if(typeof data15.call_id !== "string"){
+validate23.errors = [{instancePath:instancePath+"/parent/call_id",schemaPath:"#/properties/parent/then/properties/call_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid4 = _errs45 === errors;
+}
+else {
+var valid4 = true;
+}
+}
+}
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/parent",schemaPath:"#/properties/parent/then/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var _valid1 = _errs41 === errors;
+valid3 = _valid1;
+}
+if(!valid3){
+const err3 = {instancePath:instancePath+"/parent",schemaPath:"#/properties/parent/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate23.errors = vErrors;
+return false;
+}
+var valid0 = _errs36 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -2690,7 +2783,7 @@ validate35.errors = vErrors;
 return errors === 0;
 }
 
-const schema21 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["effect_settled"]},"id":{"type":"string"},"value":{"type":["object","array","null"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"in_doubt":{"type":"boolean"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}}},"required":["v","run_id","seq","ts","type","id","value","in_doubt","error"]};
+const schema21 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["effect_settled"]},"id":{"type":"string"},"value":{"type":["object","array","null"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"in_doubt":{"type":"boolean"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}},"untouched":{"type":"boolean"}},"required":["v","run_id","seq","ts","type","id","value","in_doubt","error","untouched"]};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -2698,7 +2791,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.value === undefined) && (missing0 = "value"))) || ((data.in_doubt === undefined) && (missing0 = "in_doubt"))) || ((data.error === undefined) && (missing0 = "error"))){
+if(((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.id === undefined) && (missing0 = "id"))) || ((data.value === undefined) && (missing0 = "value"))) || ((data.in_doubt === undefined) && (missing0 = "in_doubt"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.untouched === undefined) && (missing0 = "untouched"))){
 validate38.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -2954,6 +3047,19 @@ var valid0 = _errs24 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.untouched !== undefined){
+const _errs30 = errors;
+if(typeof data.untouched !== "boolean"){
+validate38.errors = [{instancePath:instancePath+"/untouched",schemaPath:"#/properties/untouched/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -4334,7 +4440,7 @@ validate48.errors = vErrors;
 return errors === 0;
 }
 
-const schema31 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["approval_requested"]},"call_id":{"type":"string"},"arguments_hash":{"type":"string"},"shown":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","arguments_hash","shown"]};
+const schema31 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["approval_requested"]},"call_id":{"type":"string"},"arguments_hash":{"type":"string"},"shown":{"type":"string"},"path":{"type":"array","items":{"type":"string"}},"reason":{"type":"string"},"each_time":{"type":"boolean"}},"required":["v","run_id","seq","ts","type","call_id","arguments_hash","shown","path","reason","each_time"]};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4342,7 +4448,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.arguments_hash === undefined) && (missing0 = "arguments_hash"))) || ((data.shown === undefined) && (missing0 = "shown"))){
+if((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.arguments_hash === undefined) && (missing0 = "arguments_hash"))) || ((data.shown === undefined) && (missing0 = "shown"))) || ((data.path === undefined) && (missing0 = "path"))) || ((data.reason === undefined) && (missing0 = "reason"))) || ((data.each_time === undefined) && (missing0 = "each_time"))){
 validate49.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -4478,6 +4584,63 @@ var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.path !== undefined){
+let data8 = data.path;
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data8)){
+var valid1 = true;
+const len0 = data8.length;
+for(let i0=0; i0<len0; i0++){
+const _errs19 = errors;
+if(typeof data8[i0] !== "string"){
+validate49.errors = [{instancePath:instancePath+"/path/" + i0,schemaPath:"#/properties/path/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs19 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate49.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reason !== undefined){
+const _errs21 = errors;
+if(typeof data.reason !== "string"){
+validate49.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.each_time !== undefined){
+const _errs23 = errors;
+if(typeof data.each_time !== "boolean"){
+validate49.errors = [{instancePath:instancePath+"/each_time",schemaPath:"#/properties/each_time/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -4730,7 +4893,7 @@ validate50.errors = vErrors;
 return errors === 0;
 }
 
-const schema33 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_stdout"]},"call_id":{"type":"string"},"chunk":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","chunk"]};
+const schema33 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["child_started"]},"call_id":{"type":"string"},"child_run_id":{"type":"string","minLength":1}},"required":["v","run_id","seq","ts","type","call_id","child_run_id"]};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4738,7 +4901,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.chunk === undefined) && (missing0 = "chunk"))){
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.child_run_id === undefined) && (missing0 = "child_run_id"))){
 validate51.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -4830,7 +4993,7 @@ if(typeof data4 !== "string"){
 validate51.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "tool_stdout")){
+if(!(data4 === "child_started")){
 validate51.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema33.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -4852,11 +5015,20 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.chunk !== undefined){
+if(data.child_run_id !== undefined){
+let data6 = data.child_run_id;
 const _errs13 = errors;
-if(typeof data.chunk !== "string"){
-validate51.errors = [{instancePath:instancePath+"/chunk",schemaPath:"#/properties/chunk/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs13){
+if(typeof data6 === "string"){
+if(func2(data6) < 1){
+validate51.errors = [{instancePath:instancePath+"/child_run_id",schemaPath:"#/properties/child_run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
+}
+}
+else {
+validate51.errors = [{instancePath:instancePath+"/child_run_id",schemaPath:"#/properties/child_run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs13 === errors;
 }
@@ -4880,7 +5052,7 @@ validate51.errors = vErrors;
 return errors === 0;
 }
 
-const schema34 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_stderr"]},"call_id":{"type":"string"},"chunk":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","chunk"]};
+const schema34 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_stdout"]},"call_id":{"type":"string"},"chunk":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","chunk"]};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -4980,7 +5152,7 @@ if(typeof data4 !== "string"){
 validate52.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "tool_stderr")){
+if(!(data4 === "tool_stdout")){
 validate52.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema34.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -5030,7 +5202,7 @@ validate52.errors = vErrors;
 return errors === 0;
 }
 
-const schema35 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_ended"]},"call_id":{"type":"string"},"outcome":{"type":"string","enum":["ok","error","denied","timeout","cancelled","unknown_tool","bad_arguments","not_allowed","duplicate","truncated","limit","outcome_unknown"]},"exit_code":{"type":["integer","null"]},"artifacts":{"type":"array","items":{"type":"object"}},"output":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"duration_ms":{"type":"number"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}},"slot":{"type":["integer","null"],"if":{"type":"integer"},"then":{"type":"integer","minimum":0}}},"required":["v","run_id","seq","ts","type","call_id","outcome","exit_code","artifacts","output","duration_ms","error","slot"]};
+const schema35 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_stderr"]},"call_id":{"type":"string"},"chunk":{"type":"string"}},"required":["v","run_id","seq","ts","type","call_id","chunk"]};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -5038,7 +5210,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.exit_code === undefined) && (missing0 = "exit_code"))) || ((data.artifacts === undefined) && (missing0 = "artifacts"))) || ((data.output === undefined) && (missing0 = "output"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.slot === undefined) && (missing0 = "slot"))){
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.chunk === undefined) && (missing0 = "chunk"))){
 validate53.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -5130,7 +5302,7 @@ if(typeof data4 !== "string"){
 validate53.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "tool_ended")){
+if(!(data4 === "tool_stderr")){
 validate53.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema35.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -5152,281 +5324,16 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.outcome !== undefined){
-let data6 = data.outcome;
+if(data.chunk !== undefined){
 const _errs13 = errors;
-if(typeof data6 !== "string"){
-validate53.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((((((data6 === "ok") || (data6 === "error")) || (data6 === "denied")) || (data6 === "timeout")) || (data6 === "cancelled")) || (data6 === "unknown_tool")) || (data6 === "bad_arguments")) || (data6 === "not_allowed")) || (data6 === "duplicate")) || (data6 === "truncated")) || (data6 === "limit")) || (data6 === "outcome_unknown"))){
-validate53.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema35.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
+if(typeof data.chunk !== "string"){
+validate53.errors = [{instancePath:instancePath+"/chunk",schemaPath:"#/properties/chunk/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.exit_code !== undefined){
-let data7 = data.exit_code;
-const _errs15 = errors;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate53.errors = [{instancePath:instancePath+"/exit_code",schemaPath:"#/properties/exit_code/type",keyword:"type",params:{type: schema35.properties.exit_code.type},message:"must be integer,null"}];
-return false;
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.artifacts !== undefined){
-let data8 = data.artifacts;
-const _errs17 = errors;
-if(errors === _errs17){
-if(Array.isArray(data8)){
-var valid1 = true;
-const len0 = data8.length;
-for(let i0=0; i0<len0; i0++){
-let data9 = data8[i0];
-const _errs19 = errors;
-if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
-validate53.errors = [{instancePath:instancePath+"/artifacts/" + i0,schemaPath:"#/properties/artifacts/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-var valid1 = _errs19 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate53.errors = [{instancePath:instancePath+"/artifacts",schemaPath:"#/properties/artifacts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs17 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data10 = data.output;
-const _errs21 = errors;
-if((typeof data10 !== "string") && (!(Array.isArray(data10)))){
-validate53.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: schema35.properties.output.type},message:"must be string,array"}];
-return false;
-}
-const _errs23 = errors;
-let valid2 = true;
-const _errs24 = errors;
-if(!(Array.isArray(data10))){
-const err0 = {};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs24 === errors;
-errors = _errs23;
-if(vErrors !== null){
-if(_errs23){
-vErrors.length = _errs23;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid0){
-const _errs26 = errors;
-if(errors === _errs26){
-if(Array.isArray(data10)){
-var valid3 = true;
-const len1 = data10.length;
-for(let i1=0; i1<len1; i1++){
-let data11 = data10[i1];
-const _errs28 = errors;
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-validate53.errors = [{instancePath:instancePath+"/output/" + i1,schemaPath:"#/properties/output/then/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-var valid3 = _errs28 === errors;
-if(!valid3){
-break;
-}
-}
-}
-else {
-validate53.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/then/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var _valid0 = _errs26 === errors;
-valid2 = _valid0;
-}
-if(!valid2){
-const err1 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate53.errors = vErrors;
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.duration_ms !== undefined){
-let data12 = data.duration_ms;
-const _errs30 = errors;
-if(!((typeof data12 == "number") && (isFinite(data12)))){
-validate53.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.error !== undefined){
-let data13 = data.error;
-const _errs32 = errors;
-if((!(data13 && typeof data13 == "object" && !Array.isArray(data13))) && (data13 !== null)){
-validate53.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema35.properties.error.type},message:"must be object,null"}];
-return false;
-}
-const _errs34 = errors;
-let valid4 = true;
-const _errs35 = errors;
-if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
-const err2 = {};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var _valid1 = _errs35 === errors;
-errors = _errs34;
-if(vErrors !== null){
-if(_errs34){
-vErrors.length = _errs34;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid1){
-const _errs37 = errors;
-if(!(validate36(data13, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData}))){
-vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
-errors = vErrors.length;
-}
-var _valid1 = _errs37 === errors;
-valid4 = _valid1;
-}
-if(!valid4){
-const err3 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-validate53.errors = vErrors;
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.slot !== undefined){
-let data14 = data.slot;
-const _errs38 = errors;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate53.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/type",keyword:"type",params:{type: schema35.properties.slot.type},message:"must be integer,null"}];
-return false;
-}
-const _errs40 = errors;
-let valid5 = true;
-const _errs41 = errors;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err4 = {};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-var _valid2 = _errs41 === errors;
-errors = _errs40;
-if(vErrors !== null){
-if(_errs40){
-vErrors.length = _errs40;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid2){
-const _errs43 = errors;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate53.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs43){
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-validate53.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var _valid2 = _errs43 === errors;
-valid5 = _valid2;
-}
-if(!valid5){
-const err5 = {instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-validate53.errors = vErrors;
-return false;
-}
-var valid0 = _errs38 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
 }
 }
 }
@@ -5445,16 +5352,16 @@ validate53.errors = vErrors;
 return errors === 0;
 }
 
-const schema36 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_failed"]},"call_id":{"type":"string"},"outcome":{"type":"string","enum":["ok","error","denied","timeout","cancelled","unknown_tool","bad_arguments","not_allowed","duplicate","truncated","limit","outcome_unknown"]},"exit_code":{"type":["integer","null"]},"artifacts":{"type":"array","items":{"type":"object"}},"output":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"duration_ms":{"type":"number"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}},"slot":{"type":["integer","null"],"if":{"type":"integer"},"then":{"type":"integer","minimum":0}}},"required":["v","run_id","seq","ts","type","call_id","outcome","exit_code","artifacts","output","duration_ms","error","slot"]};
+const schema36 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_ended"]},"call_id":{"type":"string"},"outcome":{"type":"string","enum":["ok","error","denied","timeout","cancelled","unknown_tool","bad_arguments","not_allowed","duplicate","truncated","limit","outcome_unknown"]},"exit_code":{"type":["integer","null"]},"artifacts":{"type":"array","items":{"type":"object"}},"output":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"duration_ms":{"type":"number"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}},"slot":{"type":["integer","null"],"if":{"type":"integer"},"then":{"type":"integer","minimum":0}},"usage":{"type":["object","null"]}},"required":["v","run_id","seq","ts","type","call_id","outcome","exit_code","artifacts","output","duration_ms","error","slot","usage"]};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.exit_code === undefined) && (missing0 = "exit_code"))) || ((data.artifacts === undefined) && (missing0 = "artifacts"))) || ((data.output === undefined) && (missing0 = "output"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.slot === undefined) && (missing0 = "slot"))){
-validate55.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if(((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.exit_code === undefined) && (missing0 = "exit_code"))) || ((data.artifacts === undefined) && (missing0 = "artifacts"))) || ((data.output === undefined) && (missing0 = "output"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.slot === undefined) && (missing0 = "slot"))) || ((data.usage === undefined) && (missing0 = "usage"))){
+validate54.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -5462,11 +5369,11 @@ if(data.v !== undefined){
 let data0 = data.v;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate55.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate54.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(!(data0 === 1)){
-validate55.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema36.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate54.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema36.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5481,12 +5388,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-validate55.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate54.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate55.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate54.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -5500,13 +5407,13 @@ if(data.seq !== undefined){
 let data2 = data.seq;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate55.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate54.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate55.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate54.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -5521,13 +5428,13 @@ if(data.ts !== undefined){
 let data3 = data.ts;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate55.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate54.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate55.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate54.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -5542,11 +5449,11 @@ if(data.type !== undefined){
 let data4 = data.type;
 const _errs9 = errors;
 if(typeof data4 !== "string"){
-validate55.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate54.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "tool_failed")){
-validate55.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema36.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "tool_ended")){
+validate54.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema36.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -5558,7 +5465,7 @@ if(valid0){
 if(data.call_id !== undefined){
 const _errs11 = errors;
 if(typeof data.call_id !== "string"){
-validate55.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate54.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -5571,11 +5478,11 @@ if(data.outcome !== undefined){
 let data6 = data.outcome;
 const _errs13 = errors;
 if(typeof data6 !== "string"){
-validate55.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate54.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((((((((data6 === "ok") || (data6 === "error")) || (data6 === "denied")) || (data6 === "timeout")) || (data6 === "cancelled")) || (data6 === "unknown_tool")) || (data6 === "bad_arguments")) || (data6 === "not_allowed")) || (data6 === "duplicate")) || (data6 === "truncated")) || (data6 === "limit")) || (data6 === "outcome_unknown"))){
-validate55.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema36.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
+validate54.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema36.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -5588,7 +5495,7 @@ if(data.exit_code !== undefined){
 let data7 = data.exit_code;
 const _errs15 = errors;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
-validate55.errors = [{instancePath:instancePath+"/exit_code",schemaPath:"#/properties/exit_code/type",keyword:"type",params:{type: schema36.properties.exit_code.type},message:"must be integer,null"}];
+validate54.errors = [{instancePath:instancePath+"/exit_code",schemaPath:"#/properties/exit_code/type",keyword:"type",params:{type: schema36.properties.exit_code.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -5608,7 +5515,7 @@ for(let i0=0; i0<len0; i0++){
 let data9 = data8[i0];
 const _errs19 = errors;
 if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
-validate55.errors = [{instancePath:instancePath+"/artifacts/" + i0,schemaPath:"#/properties/artifacts/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate54.errors = [{instancePath:instancePath+"/artifacts/" + i0,schemaPath:"#/properties/artifacts/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid1 = _errs19 === errors;
@@ -5618,7 +5525,7 @@ break;
 }
 }
 else {
-validate55.errors = [{instancePath:instancePath+"/artifacts",schemaPath:"#/properties/artifacts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate54.errors = [{instancePath:instancePath+"/artifacts",schemaPath:"#/properties/artifacts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -5632,7 +5539,7 @@ if(data.output !== undefined){
 let data10 = data.output;
 const _errs21 = errors;
 if((typeof data10 !== "string") && (!(Array.isArray(data10)))){
-validate55.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: schema36.properties.output.type},message:"must be string,array"}];
+validate54.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: schema36.properties.output.type},message:"must be string,array"}];
 return false;
 }
 const _errs23 = errors;
@@ -5668,7 +5575,7 @@ for(let i1=0; i1<len1; i1++){
 let data11 = data10[i1];
 const _errs28 = errors;
 if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-validate55.errors = [{instancePath:instancePath+"/output/" + i1,schemaPath:"#/properties/output/then/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate54.errors = [{instancePath:instancePath+"/output/" + i1,schemaPath:"#/properties/output/then/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid3 = _errs28 === errors;
@@ -5678,7 +5585,7 @@ break;
 }
 }
 else {
-validate55.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/then/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate54.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/then/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -5694,7 +5601,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate55.errors = vErrors;
+validate54.errors = vErrors;
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -5707,7 +5614,7 @@ if(data.duration_ms !== undefined){
 let data12 = data.duration_ms;
 const _errs30 = errors;
 if(!((typeof data12 == "number") && (isFinite(data12)))){
-validate55.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate54.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -5720,7 +5627,7 @@ if(data.error !== undefined){
 let data13 = data.error;
 const _errs32 = errors;
 if((!(data13 && typeof data13 == "object" && !Array.isArray(data13))) && (data13 !== null)){
-validate55.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema36.properties.error.type},message:"must be object,null"}];
+validate54.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema36.properties.error.type},message:"must be object,null"}];
 return false;
 }
 const _errs34 = errors;
@@ -5764,7 +5671,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate55.errors = vErrors;
+validate54.errors = vErrors;
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -5777,7 +5684,7 @@ if(data.slot !== undefined){
 let data14 = data.slot;
 const _errs38 = errors;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
-validate55.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/type",keyword:"type",params:{type: schema36.properties.slot.type},message:"must be integer,null"}];
+validate54.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/type",keyword:"type",params:{type: schema36.properties.slot.type},message:"must be integer,null"}];
 return false;
 }
 const _errs40 = errors;
@@ -5806,13 +5713,13 @@ vErrors = null;
 if(_valid2){
 const _errs43 = errors;
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate55.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate54.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs43){
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 < 0 || isNaN(data14)){
-validate55.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate54.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -5829,10 +5736,23 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate55.errors = vErrors;
+validate54.errors = vErrors;
 return false;
 }
 var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+let data15 = data.usage;
+const _errs45 = errors;
+if((!(data15 && typeof data15 == "object" && !Array.isArray(data15))) && (data15 !== null)){
+validate54.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: schema36.properties.usage.type},message:"must be object,null"}];
+return false;
+}
+var valid0 = _errs45 === errors;
 }
 else {
 var valid0 = true;
@@ -5851,25 +5771,26 @@ var valid0 = true;
 }
 }
 }
+}
 else {
-validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate55.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-const schema37 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_ended"]},"state":{"type":"string","enum":["done","limitExceeded","failed","cancelled"]},"reason":{"type":"string"},"text":{"type":"string"},"output":{},"reasoning":{"type":"array","items":{"type":"object"}},"usage":{"type":["object","null"]},"unanswered_calls":{"type":"array","items":{"type":"string"}}},"required":["v","run_id","seq","ts","type","state","reason","text","reasoning","usage","unanswered_calls"]};
+const schema37 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_failed"]},"call_id":{"type":"string"},"outcome":{"type":"string","enum":["ok","error","denied","timeout","cancelled","unknown_tool","bad_arguments","not_allowed","duplicate","truncated","limit","outcome_unknown"]},"exit_code":{"type":["integer","null"]},"artifacts":{"type":"array","items":{"type":"object"}},"output":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"duration_ms":{"type":"number"},"error":{"type":["object","null"],"if":{"type":"object"},"then":{"$ref":"#/$defs/frame_error"}},"slot":{"type":["integer","null"],"if":{"type":"integer"},"then":{"type":"integer","minimum":0}},"usage":{"type":["object","null"]}},"required":["v","run_id","seq","ts","type","call_id","outcome","exit_code","artifacts","output","duration_ms","error","slot","usage"]};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.state === undefined) && (missing0 = "state"))) || ((data.reason === undefined) && (missing0 = "reason"))) || ((data.text === undefined) && (missing0 = "text"))) || ((data.reasoning === undefined) && (missing0 = "reasoning"))) || ((data.usage === undefined) && (missing0 = "usage"))) || ((data.unanswered_calls === undefined) && (missing0 = "unanswered_calls"))){
-validate57.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if(((((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.call_id === undefined) && (missing0 = "call_id"))) || ((data.outcome === undefined) && (missing0 = "outcome"))) || ((data.exit_code === undefined) && (missing0 = "exit_code"))) || ((data.artifacts === undefined) && (missing0 = "artifacts"))) || ((data.output === undefined) && (missing0 = "output"))) || ((data.duration_ms === undefined) && (missing0 = "duration_ms"))) || ((data.error === undefined) && (missing0 = "error"))) || ((data.slot === undefined) && (missing0 = "slot"))) || ((data.usage === undefined) && (missing0 = "usage"))){
+validate56.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -5877,11 +5798,11 @@ if(data.v !== undefined){
 let data0 = data.v;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate57.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate56.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(!(data0 === 1)){
-validate57.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema37.properties.v.enum},message:"must be equal to one of the allowed values"}];
+validate56.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema37.properties.v.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5896,12 +5817,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-validate57.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate56.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate57.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate56.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -5915,13 +5836,13 @@ if(data.seq !== undefined){
 let data2 = data.seq;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate57.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate56.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate57.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate56.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -5936,13 +5857,13 @@ if(data.ts !== undefined){
 let data3 = data.ts;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate57.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate56.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate57.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate56.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -5957,11 +5878,11 @@ if(data.type !== undefined){
 let data4 = data.type;
 const _errs9 = errors;
 if(typeof data4 !== "string"){
-validate57.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate56.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "run_ended")){
-validate57.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema37.properties.type.enum},message:"must be equal to one of the allowed values"}];
+if(!(data4 === "tool_failed")){
+validate56.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema37.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -5970,15 +5891,10 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.state !== undefined){
-let data5 = data.state;
+if(data.call_id !== undefined){
 const _errs11 = errors;
-if(typeof data5 !== "string"){
-validate57.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((data5 === "done") || (data5 === "limitExceeded")) || (data5 === "failed")) || (data5 === "cancelled"))){
-validate57.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema37.properties.state.enum},message:"must be equal to one of the allowed values"}];
+if(typeof data.call_id !== "string"){
+validate56.errors = [{instancePath:instancePath+"/call_id",schemaPath:"#/properties/call_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -5987,10 +5903,15 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.reason !== undefined){
+if(data.outcome !== undefined){
+let data6 = data.outcome;
 const _errs13 = errors;
-if(typeof data.reason !== "string"){
-validate57.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data6 !== "string"){
+validate56.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((((((((data6 === "ok") || (data6 === "error")) || (data6 === "denied")) || (data6 === "timeout")) || (data6 === "cancelled")) || (data6 === "unknown_tool")) || (data6 === "bad_arguments")) || (data6 === "not_allowed")) || (data6 === "duplicate")) || (data6 === "truncated")) || (data6 === "limit")) || (data6 === "outcome_unknown"))){
+validate56.errors = [{instancePath:instancePath+"/outcome",schemaPath:"#/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema37.properties.outcome.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -5999,10 +5920,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.text !== undefined){
+if(data.exit_code !== undefined){
+let data7 = data.exit_code;
 const _errs15 = errors;
-if(typeof data.text !== "string"){
-validate57.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (data7 !== null)){
+validate56.errors = [{instancePath:instancePath+"/exit_code",schemaPath:"#/properties/exit_code/type",keyword:"type",params:{type: schema37.properties.exit_code.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -6011,8 +5933,8 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.reasoning !== undefined){
-let data8 = data.reasoning;
+if(data.artifacts !== undefined){
+let data8 = data.artifacts;
 const _errs17 = errors;
 if(errors === _errs17){
 if(Array.isArray(data8)){
@@ -6022,7 +5944,7 @@ for(let i0=0; i0<len0; i0++){
 let data9 = data8[i0];
 const _errs19 = errors;
 if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
-validate57.errors = [{instancePath:instancePath+"/reasoning/" + i0,schemaPath:"#/properties/reasoning/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate56.errors = [{instancePath:instancePath+"/artifacts/" + i0,schemaPath:"#/properties/artifacts/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid1 = _errs19 === errors;
@@ -6032,7 +5954,7 @@ break;
 }
 }
 else {
-validate57.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate56.errors = [{instancePath:instancePath+"/artifacts",schemaPath:"#/properties/artifacts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -6042,11 +5964,73 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.usage !== undefined){
-let data10 = data.usage;
+if(data.output !== undefined){
+let data10 = data.output;
 const _errs21 = errors;
-if((!(data10 && typeof data10 == "object" && !Array.isArray(data10))) && (data10 !== null)){
-validate57.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: schema37.properties.usage.type},message:"must be object,null"}];
+if((typeof data10 !== "string") && (!(Array.isArray(data10)))){
+validate56.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: schema37.properties.output.type},message:"must be string,array"}];
+return false;
+}
+const _errs23 = errors;
+let valid2 = true;
+const _errs24 = errors;
+if(!(Array.isArray(data10))){
+const err0 = {};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs24 === errors;
+errors = _errs23;
+if(vErrors !== null){
+if(_errs23){
+vErrors.length = _errs23;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid0){
+const _errs26 = errors;
+if(errors === _errs26){
+if(Array.isArray(data10)){
+var valid3 = true;
+const len1 = data10.length;
+for(let i1=0; i1<len1; i1++){
+let data11 = data10[i1];
+const _errs28 = errors;
+if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
+validate56.errors = [{instancePath:instancePath+"/output/" + i1,schemaPath:"#/properties/output/then/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid3 = _errs28 === errors;
+if(!valid3){
+break;
+}
+}
+}
+else {
+validate56.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/then/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var _valid0 = _errs26 === errors;
+valid2 = _valid0;
+}
+if(!valid2){
+const err1 = {instancePath:instancePath+"/output",schemaPath:"#/properties/output/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate56.errors = vErrors;
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -6055,31 +6039,149 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.unanswered_calls !== undefined){
-let data11 = data.unanswered_calls;
-const _errs23 = errors;
-if(errors === _errs23){
-if(Array.isArray(data11)){
-var valid2 = true;
-const len1 = data11.length;
-for(let i1=0; i1<len1; i1++){
-const _errs25 = errors;
-if(typeof data11[i1] !== "string"){
-validate57.errors = [{instancePath:instancePath+"/unanswered_calls/" + i1,schemaPath:"#/properties/unanswered_calls/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data.duration_ms !== undefined){
+let data12 = data.duration_ms;
+const _errs30 = errors;
+if(!((typeof data12 == "number") && (isFinite(data12)))){
+validate56.errors = [{instancePath:instancePath+"/duration_ms",schemaPath:"#/properties/duration_ms/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
-var valid2 = _errs25 === errors;
-if(!valid2){
-break;
-}
-}
+var valid0 = _errs30 === errors;
 }
 else {
-validate57.errors = [{instancePath:instancePath+"/unanswered_calls",schemaPath:"#/properties/unanswered_calls/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+var valid0 = true;
+}
+if(valid0){
+if(data.error !== undefined){
+let data13 = data.error;
+const _errs32 = errors;
+if((!(data13 && typeof data13 == "object" && !Array.isArray(data13))) && (data13 !== null)){
+validate56.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: schema37.properties.error.type},message:"must be object,null"}];
+return false;
+}
+const _errs34 = errors;
+let valid4 = true;
+const _errs35 = errors;
+if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
+const err2 = {};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid1 = _errs35 === errors;
+errors = _errs34;
+if(vErrors !== null){
+if(_errs34){
+vErrors.length = _errs34;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid1){
+const _errs37 = errors;
+if(!(validate36(data13, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData}))){
+vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs37 === errors;
+valid4 = _valid1;
+}
+if(!valid4){
+const err3 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate56.errors = vErrors;
+return false;
+}
+var valid0 = _errs32 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.slot !== undefined){
+let data14 = data.slot;
+const _errs38 = errors;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (data14 !== null)){
+validate56.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/type",keyword:"type",params:{type: schema37.properties.slot.type},message:"must be integer,null"}];
+return false;
+}
+const _errs40 = errors;
+let valid5 = true;
+const _errs41 = errors;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+const err4 = {};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid2 = _errs41 === errors;
+errors = _errs40;
+if(vErrors !== null){
+if(_errs40){
+vErrors.length = _errs40;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid2){
+const _errs43 = errors;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+validate56.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs43){
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+validate56.errors = [{instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/then/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
-var valid0 = _errs23 === errors;
+}
+var _valid2 = _errs43 === errors;
+valid5 = _valid2;
+}
+if(!valid5){
+const err5 = {instancePath:instancePath+"/slot",schemaPath:"#/properties/slot/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate56.errors = vErrors;
+return false;
+}
+var valid0 = _errs38 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+let data15 = data.usage;
+const _errs45 = errors;
+if((!(data15 && typeof data15 == "object" && !Array.isArray(data15))) && (data15 !== null)){
+validate56.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: schema37.properties.usage.type},message:"must be object,null"}];
+return false;
+}
+var valid0 = _errs45 === errors;
 }
 else {
 var valid0 = true;
@@ -6096,16 +6198,19 @@ var valid0 = true;
 }
 }
 }
+}
+}
+}
 else {
-validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate57.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-const schema38 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["log_repaired"]},"offset":{"type":"integer"},"bytes_dropped":{"type":"integer"}},"required":["v","run_id","seq","ts","type","offset","bytes_dropped"]};
+const schema38 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_ended"]},"state":{"type":"string","enum":["done","limitExceeded","failed","cancelled"]},"reason":{"type":"string"},"text":{"type":"string"},"output":{},"reasoning":{"type":"array","items":{"type":"object"}},"usage":{"type":["object","null"]},"unanswered_calls":{"type":"array","items":{"type":"string"}}},"required":["v","run_id","seq","ts","type","state","reason","text","reasoning","usage","unanswered_calls"]};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -6113,7 +6218,7 @@ let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.offset === undefined) && (missing0 = "offset"))) || ((data.bytes_dropped === undefined) && (missing0 = "bytes_dropped"))){
+if((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.state === undefined) && (missing0 = "state"))) || ((data.reason === undefined) && (missing0 = "reason"))) || ((data.text === undefined) && (missing0 = "text"))) || ((data.reasoning === undefined) && (missing0 = "reasoning"))) || ((data.usage === undefined) && (missing0 = "usage"))) || ((data.unanswered_calls === undefined) && (missing0 = "unanswered_calls"))){
 validate58.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
@@ -6205,8 +6310,253 @@ if(typeof data4 !== "string"){
 validate58.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(data4 === "log_repaired")){
+if(!(data4 === "run_ended")){
 validate58.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema38.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+let data5 = data.state;
+const _errs11 = errors;
+if(typeof data5 !== "string"){
+validate58.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((data5 === "done") || (data5 === "limitExceeded")) || (data5 === "failed")) || (data5 === "cancelled"))){
+validate58.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/enum",keyword:"enum",params:{allowedValues: schema38.properties.state.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reason !== undefined){
+const _errs13 = errors;
+if(typeof data.reason !== "string"){
+validate58.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+const _errs15 = errors;
+if(typeof data.text !== "string"){
+validate58.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reasoning !== undefined){
+let data8 = data.reasoning;
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data8)){
+var valid1 = true;
+const len0 = data8.length;
+for(let i0=0; i0<len0; i0++){
+let data9 = data8[i0];
+const _errs19 = errors;
+if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
+validate58.errors = [{instancePath:instancePath+"/reasoning/" + i0,schemaPath:"#/properties/reasoning/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid1 = _errs19 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate58.errors = [{instancePath:instancePath+"/reasoning",schemaPath:"#/properties/reasoning/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+let data10 = data.usage;
+const _errs21 = errors;
+if((!(data10 && typeof data10 == "object" && !Array.isArray(data10))) && (data10 !== null)){
+validate58.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: schema38.properties.usage.type},message:"must be object,null"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.unanswered_calls !== undefined){
+let data11 = data.unanswered_calls;
+const _errs23 = errors;
+if(errors === _errs23){
+if(Array.isArray(data11)){
+var valid2 = true;
+const len1 = data11.length;
+for(let i1=0; i1<len1; i1++){
+const _errs25 = errors;
+if(typeof data11[i1] !== "string"){
+validate58.errors = [{instancePath:instancePath+"/unanswered_calls/" + i1,schemaPath:"#/properties/unanswered_calls/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs25 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate58.errors = [{instancePath:instancePath+"/unanswered_calls",schemaPath:"#/properties/unanswered_calls/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate58.errors = vErrors;
+return errors === 0;
+}
+
+const schema39 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["log_repaired"]},"offset":{"type":"integer"},"bytes_dropped":{"type":"integer"}},"required":["v","run_id","seq","ts","type","offset","bytes_dropped"]};
+
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.offset === undefined) && (missing0 = "offset"))) || ((data.bytes_dropped === undefined) && (missing0 = "bytes_dropped"))){
+validate59.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate59.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate59.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema39.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate59.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate59.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate59.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate59.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate59.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate59.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate59.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "log_repaired")){
+validate59.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema39.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -6219,7 +6569,7 @@ if(data.offset !== undefined){
 let data5 = data.offset;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate58.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate59.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -6232,7 +6582,7 @@ if(data.bytes_dropped !== undefined){
 let data6 = data.bytes_dropped;
 const _errs13 = errors;
 if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate58.errors = [{instancePath:instancePath+"/bytes_dropped",schemaPath:"#/properties/bytes_dropped/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate59.errors = [{instancePath:instancePath+"/bytes_dropped",schemaPath:"#/properties/bytes_dropped/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -6249,11 +6599,11 @@ var valid0 = true;
 }
 }
 else {
-validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate58.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
@@ -6276,7 +6626,7 @@ if(typeof data0 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((((((((((((((((((((((((((((data0 === "run_started") || (data0 === "run_resumed")) || (data0 === "state_entered")) || (data0 === "request_sent")) || (data0 === "response_headers")) || (data0 === "response_first_byte")) || (data0 === "provider_event")) || (data0 === "output_text_delta")) || (data0 === "refusal_delta")) || (data0 === "reasoning_delta")) || (data0 === "response_settled")) || (data0 === "effect_settled")) || (data0 === "retry_scheduled")) || (data0 === "continuity_switched")) || (data0 === "provider_switched")) || (data0 === "history_compacted")) || (data0 === "batch_planned")) || (data0 === "limit_reached")) || (data0 === "cursor_updated")) || (data0 === "warning")) || (data0 === "command_received")) || (data0 === "approval_requested")) || (data0 === "tool_started")) || (data0 === "tool_stdout")) || (data0 === "tool_stderr")) || (data0 === "tool_ended")) || (data0 === "tool_failed")) || (data0 === "run_ended")) || (data0 === "log_repaired"))){
+if(!((((((((((((((((((((((((((((((data0 === "run_started") || (data0 === "run_resumed")) || (data0 === "state_entered")) || (data0 === "request_sent")) || (data0 === "response_headers")) || (data0 === "response_first_byte")) || (data0 === "provider_event")) || (data0 === "output_text_delta")) || (data0 === "refusal_delta")) || (data0 === "reasoning_delta")) || (data0 === "response_settled")) || (data0 === "effect_settled")) || (data0 === "retry_scheduled")) || (data0 === "continuity_switched")) || (data0 === "provider_switched")) || (data0 === "history_compacted")) || (data0 === "batch_planned")) || (data0 === "limit_reached")) || (data0 === "cursor_updated")) || (data0 === "warning")) || (data0 === "command_received")) || (data0 === "approval_requested")) || (data0 === "tool_started")) || (data0 === "child_started")) || (data0 === "tool_stdout")) || (data0 === "tool_stderr")) || (data0 === "tool_ended")) || (data0 === "tool_failed")) || (data0 === "run_ended")) || (data0 === "log_repaired"))){
 validate22.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema7.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -6426,39 +6776,45 @@ vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.error
 errors = vErrors.length;
 }
 }
-else if(tag0 === "tool_stdout"){
+else if(tag0 === "child_started"){
 if(!(validate51(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "tool_stderr"){
+else if(tag0 === "tool_stdout"){
 if(!(validate52(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
 }
-else if(tag0 === "tool_ended"){
+else if(tag0 === "tool_stderr"){
 if(!(validate53(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
 errors = vErrors.length;
 }
 }
+else if(tag0 === "tool_ended"){
+if(!(validate54(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+errors = vErrors.length;
+}
+}
 else if(tag0 === "tool_failed"){
-if(!(validate55(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+if(!(validate56(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "run_ended"){
-if(!(validate57(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+if(!(validate58(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
 errors = vErrors.length;
 }
 }
 else if(tag0 === "log_repaired"){
-if(!(validate58(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+if(!(validate59(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
 errors = vErrors.length;
 }
 }

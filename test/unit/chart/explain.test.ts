@@ -6,7 +6,7 @@ import { explain } from '../../../src/chart/explain.ts'
 import { inDoubt, respondDone, type LoopPathEvent } from '../../../src/chart/loop-events.ts'
 import { LOOP_SCENARIOS } from '../../../src/chart/loop-scenarios.ts'
 import { loopFold } from '../../../src/chart/loop-fold.ts'
-import { asks, failure, says } from '../../../src/chart/response-cases.ts'
+import { ASKED, asks, failure, says } from '../../../src/chart/response-cases.ts'
 import type { LoopSnapshot } from '../../../src/chart/loop-snapshot.ts'
 import type { CallCase } from '../../../src/chart/response-cases.ts'
 
@@ -23,7 +23,7 @@ test('a run that has just begun waits for the first event', () => {
 })
 
 test('a run that waits for a yes names every call that needs one', () => {
-  const { waitsFor, can: open } = explain(asked({ needsApproval: true }, {}, { needsApproval: true }))
+  const { waitsFor, can: open } = explain(asked({ approval: ASKED }, {}, { approval: ASKED }))
   expect(waitsFor).toEqual([
     'a yes or a no for call call_1_0 of look',
     'a yes or a no for call call_1_2 of look',
@@ -85,7 +85,7 @@ test('a message for a run that works is queued, and refused once the last word i
 })
 
 test('a call that was approved cannot be approved again', () => {
-  const snapshot = asked({}, { needsApproval: true })
+  const snapshot = asked({}, { approval: ASKED })
   const approve = { type: 'call.approve', callId: 'call_1_1' } as const
   const approved = loopFold().next(snapshot, approve).snapshot
   expect(can(approved, approve).reason).toBe('call call_1_1 was approved already')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { initialContext, reachedLimit, takeResponse } from '../../../machines/loop.rules.ts'
 import type { LoopContext, LoopLimits } from '../../../machines/loop.types.ts'
 import { LOOP_SCENARIOS } from '../../../src/chart/loop-scenarios.ts'
-import { asks, type CallCase } from '../../../src/chart/response-cases.ts'
+import { ASKED, asks, type CallCase } from '../../../src/chart/response-cases.ts'
 
 const { input } = LOOP_SCENARIOS[0]
 
@@ -21,7 +21,7 @@ test.for<[string, Partial<LoopLimits>, readonly CallCase[]]>([
 
 test('a call that needs a yes counts before anybody says it', () => {
   const reached = { limit: 'tool_calls', used: 2, allowed: 1 }
-  expect(reachedLimit(asked({ toolCalls: 1 }, [{}, { needsApproval: true }]))).toEqual(reached)
+  expect(reachedLimit(asked({ toolCalls: 1 }, [{}, { approval: ASKED }]))).toEqual(reached)
 })
 
 function asked(limits: Partial<LoopLimits>, calls: readonly CallCase[]): LoopContext {

@@ -39,7 +39,7 @@ test('the facts of a good call say what its tool declares, under the name of the
   expect(await appraise([read], 'cat', '{"path":"a"}')).toEqual({
     tool: 'read',
     refusal: null,
-    needsApproval: false,
+    approval: null,
     readOnly: true,
     idempotent: true,
     conflicts: [],
@@ -81,15 +81,19 @@ test('approval is asked for by a flag or by the arguments', async () => {
     needsApproval: ({ path }) => path.startsWith('/'),
     execute: () => '',
   })
-  expect((await appraise([remove], 'remove', '{"path":"/etc"}')).needsApproval).toBe(true)
-  expect((await appraise([remove], 'remove', '{"path":"etc"}')).needsApproval).toBe(false)
-  expect((await appraise([probe(() => '', { needsApproval: true })], 'probe')).needsApproval).toBe(true)
+  expect((await appraise([remove], 'remove', '{"path":"/etc"}')).approval).not.toBeNull()
+  expect((await appraise([remove], 'remove', '{"path":"etc"}')).approval).toBeNull()
+  expect((await appraise([probe(() => '', { needsApproval: true })], 'probe')).approval).toMatchObject({
+    isEachTime: false,
+  })
 })
 
 test('a question about approval that throws, or has no clear answer, counts as yes', async () => {
   const unclear = [throwing, async () => false, () => undefined] as unknown as (() => boolean)[]
   for (const needsApproval of unclear) {
-    expect((await appraise([probe(() => '', { needsApproval })], 'probe')).needsApproval).toBe(true)
+    expect((await appraise([probe(() => '', { needsApproval })], 'probe')).approval).toMatchObject({
+      isEachTime: false,
+    })
   }
 })
 
@@ -99,7 +103,7 @@ test('a call outside of the tool choice is not allowed, whatever its arguments a
   expect(none.refusal).toEqual({ outcome: 'not_allowed', message: 'no tool may be called in this turn' })
   const other = await appraise(tools, 'probe', '{}', { mode: 'auto', allowed: ['read'] })
   expect(other.refusal).toEqual({ outcome: 'not_allowed', message: 'available tools: read, cat' })
-  expect(other).toMatchObject({ tool: 'probe', needsApproval: false, conflicts: [] })
+  expect(other).toMatchObject({ tool: 'probe', approval: null, conflicts: [] })
 })
 
 async function outcomeOf(name: string, allowed: string): Promise<string | undefined> {

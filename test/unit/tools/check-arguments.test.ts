@@ -11,7 +11,13 @@ function raw(parameters: JsonObject): Tool {
 
 async function check(made: Tool, value: JsonObject): Promise<unknown> {
   const prepared = await made.prepare(value)
-  const context = { signal: AbortSignal.abort(), callId: '', key: '', onOutput: () => {} }
+  const context = {
+    signal: AbortSignal.abort(),
+    callId: '',
+    key: '',
+    onOutput: () => {},
+    runAgent: () => Promise.reject(new Error()),
+  }
   return prepared.ok ? prepared.call.execute(context) : prepared.message
 }
 

@@ -88,7 +88,13 @@ test('content parts of a raw tool are passed on, also an image and a file', () =
     { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'low' },
     { type: 'input_file', filename: 'a.txt', file_data: 'AAAA' },
   ]
-  expect(encodeValue(raw, parts)).toEqual({ output: parts, exitCode: 0, artifacts: [], fault: null })
+  expect(encodeValue(raw, parts)).toEqual({
+    output: parts,
+    exitCode: 0,
+    artifacts: [],
+    fault: null,
+    error: null,
+  })
   expect(readEnvelope(encodeValue(envelope, parts).output).stdout).toBe(JSON.stringify(parts))
 })
 

@@ -9,7 +9,13 @@ import * as entry from '../../../src/tools/index.ts'
 const root = new URL('../../../', import.meta.url)
 
 test('the entry of the room lists what a user needs and nothing else', () => {
-  expect(Object.keys(entry).toSorted()).toEqual(['instructions', 'lintTools', 'tool', 'toolResult'])
+  expect(Object.keys(entry).toSorted()).toEqual([
+    'builtinTools',
+    'instructions',
+    'lintTools',
+    'tool',
+    'toolResult',
+  ])
 })
 
 test('the code in the guide is the example, and prints what the guide says', () => {

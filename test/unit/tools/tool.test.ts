@@ -42,7 +42,10 @@ test('needsApproval and conflicts see the same type as execute', async () => {
     execute: ({ path }) => path,
   })
   const prepared = await made.prepare({ path: '/a' })
-  expect(prepared.ok && [prepared.call.needsApproval(), prepared.call.conflicts()]).toEqual([true, ['/a']])
+  expect(prepared.ok && [prepared.call.needsApproval(), prepared.call.conflicts()]).toEqual([
+    { reason: 'tool', isEachTime: false },
+    ['/a'],
+  ])
 })
 
 test('a zod schema is declared as JSON Schema of what the model may send', () => {

@@ -1,11 +1,13 @@
-import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject } from './json.ts'
 
 /**
- * JSON text that is the same for the same value, whatever the order of its keys. Recursive: only for values
- * whose depth was checked.
+ * JSON text that is the same for the same value, whatever the order of its keys: they are sorted by UTF-16 code
+ * units. Only for values that JSON can carry; members that are undefined are left out, as JSON leaves them out.
+ * Recursive: only for values whose depth was checked.
  */
-export function canonicalJson(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map((entry: Json) => canonicalJson(entry)).join(',')}]`
+export function canonicalJson(value: unknown): string {
+  if (value === undefined) return 'null'
+  if (Array.isArray(value)) return `[${value.map((entry: unknown) => canonicalJson(entry)).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
   if (isCanonical(value)) return JSON.stringify(value)
   const members: string[] = []

@@ -1,0 +1,249 @@
+// What becomes of the calls of one response: where each stands, who was asked about it, which run next.
+import type { AnyItem } from '../src/protocol/items.ts'
+import type {
+  ApprovalScope,
+  CallAnswer,
+  CallFacts,
+  LoopCall,
+  LoopContext,
+  LoopEmitted,
+  LoopResponse,
+  ProposedCall,
+  RememberedAnswer,
+  RunToolInput,
+  RunToolOutput,
+  TokenUsage,
+} from './loop.types.ts'
+
+// Eight calls may take turns and are still seen to go in circles; what is further back does not grow the context.
+const RESULTS_PER_REPEAT = 8
+
+/** Where each call of a response stands before any has run. */
+export function proposeCalls(context: LoopContext, response: LoopResponse): readonly LoopCall[] {
+  const byTool = { ...context.counts.byTool }
+  const { callsPerResponse } = context.settings.limits
+  return response.calls.map((call): LoopCall => {
+    const settled = (outcome: CallAnswer['outcome'], detail: string | null = null): LoopCall => ({
+      ...call,
+      status: 'settled',
+      attempt: 0,
+      answer: { outcome, output: null, detail },
+    })
+    if (call.disposition === 'bad_arguments') {
+      return settled(call.disposition, 'the sources of the response disagree on them')
+    }
+    if (call.disposition !== 'ready') return settled(call.disposition)
+    const known = earlierAnswer(call, context)
+    if (known !== null) return { ...call, status: 'settled', attempt: 0, answer: known }
+    if (call.slot >= callsPerResponse)
+      return settled('limit', `at most ${callsPerResponse} calls in one response`)
+    const { tool, maxCalls, refusal, approval } = call.facts
+    const used = tool === null ? 0 : (byTool[tool] ?? 0)
+    if (maxCalls !== null && used >= maxCalls)
+      return settled('limit', `at most ${maxCalls} calls of this tool`)
+    if (tool !== null && refusal === null) byTool[tool] = used + 1
+    if (approval === null || refusal !== null) return { ...call, ...RUNNABLE }
+    const said = rememberedFor(call, context.remembered)
+    if (said === null) return { ...call, status: 'undecided', attempt: 0, answer: null }
+    return said.isApproved ? { ...call, ...RUNNABLE } : settled('denied', said.reason)
+  })
+}
+
+const RUNNABLE = { status: 'runnable', attempt: 0, answer: null } as const
+
+/** What was said for the whole run and fits a call; null: nothing, or the call is one that is asked about each time. */
+function rememberedFor(
+  { facts }: ProposedCall,
+  remembered: LoopContext['remembered'],
+): RememberedAnswer | null {
+  if (facts.approval?.isEachTime !== false) return null
+  return remembered[rememberedAs(facts, 'call')] ?? remembered[rememberedAs(facts, 'tool')] ?? null
+}
+
+// By reason too: who lets a tool write has not said a word about what a rule asks.
+function rememberedAs({ argumentsHash, tool, approval }: CallFacts, scope: ApprovalScope): string {
+  return scope === 'call' ? `call ${argumentsHash}` : `tool ${tool} ${approval?.reason}`
+}
+
+/** An answer to a question about one call: what it changes, for that call and for those that it was meant for as well. */
+export function answerCall(
+  context: LoopContext,
+  callId: string,
+  said: RememberedAnswer,
+  scope: ApprovalScope | null,
+): Pick<LoopContext, 'calls' | 'remembered'> {
+  const change = (): Partial<LoopCall> =>
+    said.isApproved ? { status: 'runnable' } : settled('denied', said.reason)
+  const calls = changeCall(context.calls, isOpen(callId, 'undecided'), change)
+  const call = context.calls.find(isOpen(callId, 'undecided'))
+  if (scope === null || call === undefined) return { calls, remembered: context.remembered }
+  const remembered = { ...context.remembered, [rememberedAs(call.facts, scope)]: said }
+  const isMeant = (other: LoopCall): boolean =>
+    other.status === 'undecided' && rememberedFor(other, remembered) !== null
+  return { calls: changeCall(calls, isMeant, change), remembered }
+}
+
+/** Whether an answer fits a call that waits for one: what was shown is what would run, and it may be said so widely. */
+export function canAnswer(
+  { calls }: LoopContext,
+  { callId, argumentsHash, remember }: AnswerParams,
+): boolean {
+  const call = calls.find(isOpen(callId, 'undecided'))
+  if (call === undefined) return false
+  const isSame = argumentsHash === undefined || argumentsHash === call.facts.argumentsHash
+  return isSame && (remember === undefined || call.facts.approval?.isEachTime === false)
+}
+
+export interface AnswerParams {
+  readonly callId: string
+  readonly argumentsHash?: string
+  readonly remember?: ApprovalScope
+}
+
+/** The questions that a response raises, all at once: they may be answered in any order. */
+export function questionsOf(context: LoopContext): readonly LoopEmitted[] {
+  return context.calls
+    .filter(({ status }) => status === 'undecided')
+    .map(({ callId }) => ({ type: 'approval_requested', callId }))
+}
+
+/** What a call is started with. */
+export function runToolInput(context: LoopContext, call: LoopCall, attempt: number): RunToolInput {
+  const { limits } = context.settings
+  return {
+    turn: context.turn,
+    call,
+    attempt,
+    left: {
+      toolCalls: Math.max(0, limits.toolCalls - context.counts.toolCalls),
+      tokens: limits.tokens === null ? null : Math.max(0, limits.tokens - context.usage.total_tokens),
+      deadlineAt: context.deadline.deadlineAt,
+    },
+  }
+}
+
+/** What a call gets whose id an earlier response had already: the same answer for the same call, and it never runs. */
+function earlierAnswer(call: ProposedCall, { items }: LoopContext): CallAnswer | null {
+  let made: AnyItem | null = null
+  // A plain loop: this is asked of every call, and the conversation is long.
+  for (const item of items) {
+    if (item['call_id'] !== call.callId) continue
+    if (item.type === 'function_call') made ??= item
+    else if (made !== null) return repeatedAnswer(call, made, item['output'])
+  }
+  return made === null ? null : repeatedAnswer(call, made, undefined)
+}
+
+function repeatedAnswer(call: ProposedCall, made: AnyItem, output: AnyItem[string]): CallAnswer {
+  const isSame = made['name'] === call.name && made['arguments'] === call.arguments
+  return { outcome: 'duplicate', output: isSame && typeof output === 'string' ? output : null, detail: null }
+}
+
+/** The first call that is not settled: output order is the order of decisions. */
+export function headCall({ calls }: LoopContext): LoopCall | null {
+  return calls.find(({ status }) => status !== 'settled') ?? null
+}
+
+/**
+ * The calls that run next: the longest run of runnable ones from the head, never past one that is undecided or in
+ * doubt. One at a time, or, in parallel mode, as many as do not conflict.
+ */
+export function nextBatch(context: LoopContext): readonly LoopCall[] {
+  const { toolExecution, maxConcurrency } = context.settings
+  const most = toolExecution === 'parallel' ? maxConcurrency : 1
+  const batch: LoopCall[] = []
+  for (const call of context.calls) {
+    if (call.status === 'settled') continue
+    const isFull = batch.length >= most
+    if (call.status !== 'runnable' || isFull || batch.some((other) => isConflict(other, call))) break
+    batch.push(call)
+  }
+  return batch
+}
+
+function isConflict(a: ProposedCall, b: ProposedCall): boolean {
+  if (a.facts.readOnly && b.facts.readOnly) return false
+  const [left, right] = [a.facts.conflicts, b.facts.conflicts]
+  return left === null || right === null || left.some((key) => right.includes(key))
+}
+
+/** The calls with one of them changed. */
+export function changeCall(
+  calls: readonly LoopCall[],
+  isMeant: (call: LoopCall) => boolean,
+  change: (call: LoopCall) => Partial<LoopCall>,
+): readonly LoopCall[] {
+  return calls.map((call) => (isMeant(call) ? { ...call, ...change(call) } : call))
+}
+
+/** Calls that are about to run, or to be asked about, are counted before they do. */
+export function countCalls({ calls, counts }: LoopContext): LoopContext['counts'] {
+  const counted = calls.filter(({ status }) => status !== 'settled')
+  const byTool: Record<string, number> = { ...counts.byTool }
+  for (const { facts } of counted) {
+    // A call that was refused satisfies no choice and uses up no tool.
+    if (facts.tool !== null && facts.refusal === null) byTool[facts.tool] = (byTool[facts.tool] ?? 0) + 1
+  }
+  return { toolCalls: counts.toolCalls + counted.length, byTool }
+}
+
+/** Ids of actors are ours, never the model's. */
+export function toolId(slot: number): `tool.${number}` {
+  return `tool.${slot}`
+}
+
+export function isOpen(callId: string, status: LoopCall['status']): (call: LoopCall) => boolean {
+  return (call) => call.callId === callId && call.status === status
+}
+
+export const CANCELLED: CallAnswer = { outcome: 'cancelled', output: null, detail: null }
+
+export function settled(outcome: CallAnswer['outcome'], detail: string | null): Partial<LoopCall> {
+  return { status: 'settled', answer: { outcome, output: null, detail } }
+}
+
+export function settleCall(context: LoopContext, id: string, result: RunToolOutput): Partial<LoopContext> {
+  const call = context.calls.find(({ slot }) => toolId(slot) === id)
+  if (call === undefined) return {}
+  const { outcome, output, detail, outputHash } = result
+  const again = `${call.facts.argumentsHash} ${outputHash}`
+  return {
+    calls: changeCall(
+      context.calls,
+      ({ slot }) => slot === call.slot,
+      () => ({ status: 'settled', answer: { outcome, output, detail } }),
+    ),
+    usage: addUsage(context.usage, result.usage),
+    recentResults: [...context.recentResults, again].slice(
+      -RESULTS_PER_REPEAT * context.settings.limits.noProgress,
+    ),
+  }
+}
+
+/** Calls that a step settled without their running: somebody must be told, and no effect will. */
+export function newlySettled(
+  before: readonly LoopCall[],
+  after: readonly LoopCall[],
+): readonly LoopEmitted[] {
+  const told: LoopEmitted[] = []
+  after.forEach(({ callId, name, answer }, at) => {
+    if (answer !== null && before[at]?.answer == null)
+      told.push({ type: 'call_settled', callId, name, answer })
+  })
+  return told
+}
+
+export function runningSlots({ calls }: LoopContext): readonly number[] {
+  return calls.filter(({ status }) => status === 'running').map(({ slot }) => slot)
+}
+
+export function addUsage(sum: TokenUsage, more: TokenUsage | null): TokenUsage {
+  if (more === null) return sum
+  return {
+    prompt_tokens: sum.prompt_tokens + more.prompt_tokens,
+    completion_tokens: sum.completion_tokens + more.completion_tokens,
+    total_tokens: sum.total_tokens + more.total_tokens,
+    cached: sum.cached + more.cached,
+    reasoning: sum.reasoning + more.reasoning,
+  }
+}

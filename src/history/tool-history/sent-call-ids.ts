@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+
+import { codePointLength } from '../../protocol/code-point-length.ts'
+
+// Open Responses, FunctionCallItemParam.
+const CALL_ID_LENGTH_MAX = 64
+
+/**
+ * Gives every call of a conversation an id that can be sent and that no other call has: its own at the first use,
+ * otherwise one made from it. What was given out stays the same when more calls follow.
+ */
+export class SentCallIds {
+  readonly #uses = new Map<string, number>()
+
+  next(callId: string): string {
+    const use = this.#uses.get(callId) ?? 0
+    this.#uses.set(callId, use + 1)
+    return sentCallId(callId, use)
+  }
+}
+
+/** The id under which the use of a call id, counted from 0, is sent. */
+export function sentCallId(callId: string, use: number): string {
+  if (use === 0 && callId !== '' && codePointLength(callId) <= CALL_ID_LENGTH_MAX) return callId
+  const hash = createHash('sha256')
+    .update(JSON.stringify([callId, use]))
+    .digest('hex')
+  return `call_${hash.slice(0, 32)}`
+}
