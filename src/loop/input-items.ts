@@ -40,14 +40,42 @@ export interface SentItems {
  * place for. In `stateless` mode calls and outputs are paired and have ids made from their call ids. Calls keep
  * their arguments unless those are not JSON, then they are sent as `{}`. A name that the protocol does not take has
  * its odd characters replaced by `_`; such a call id is replaced by one made from it. Items that have no place in
- * an input, as those of hosted tools, are left out. The same items always give the same bytes.
+ * an input, as those of hosted tools, are left out, and with them the reasoning that led to them. The same items always
+ * give the same bytes.
  */
 export function inputItems(items: readonly AnyItem[], options: InputItemsOptions): SentItems {
   const warnings = new Set<string>()
   const warn: Warn = (warning) => warnings.add(warning)
-  const paired = options.mode === 'stateless' ? pairCalls(items, warn) : firstOutputs(items, warn)
-  const sent = paired.flatMap((one) => sentItem(one, options, warn) ?? [])
-  return { items: sent, warnings: [...warnings] }
+  if (options.mode === 'previous_response_id') {
+    const sent = firstOutputs(items, warn).flatMap((one) => sentItem(one, options, warn) ?? [])
+    return { items: sent, warnings: [...warnings] }
+  }
+  const sent = pairCalls(items, warn).flatMap((one) => {
+    const input = sentItem(one, options, warn)
+    return input === null ? [] : [{ at: one.at, input }]
+  })
+  const orphans = orphansIn(items, new Set(sent.map(({ at }) => at)))
+  if (sent.some(({ at }) => orphans.has(at))) {
+    warn('reasoning was left out because the item that it led to is not there or cannot be sent')
+  }
+  const whole = sent.filter(({ at }) => !orphans.has(at)).map(({ input }) => input)
+  return { items: whole, warnings: [...warnings] }
+}
+
+/** Providers refuse reasoning that does not lead to an item of its response, also when that one cannot be sent. */
+function orphansIn(items: readonly AnyItem[], sent: ReadonlySet<number | null>): ReadonlySet<number | null> {
+  const orphans = new Set<number>()
+  let hasFollower = false
+  for (let at = items.length - 1; at >= 0; at -= 1) {
+    const item = items[at]
+    if (item?.type !== 'reasoning') hasFollower = item !== undefined && sent.has(at) && isFromModel(item)
+    else if (!hasFollower) orphans.add(at)
+  }
+  return orphans
+}
+
+function isFromModel({ type, role }: AnyItem): boolean {
+  return type === 'message' ? role === 'assistant' : type !== 'function_call_output'
 }
 
 function sentItem(paired: PairedItem, options: InputItemsOptions, warn: Warn): InputItem | null {

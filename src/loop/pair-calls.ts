@@ -8,6 +8,8 @@ export interface PairedItem {
   readonly item: AnyItem
   /** The call id to send; empty for items that have none. */
   readonly callId: string
+  /** Its place among the items of the run; null when it is none of them. */
+  readonly at: number | null
 }
 
 /**
@@ -23,7 +25,7 @@ export function pairCalls(items: readonly AnyItem[], warn: Warn): readonly Paire
   let unanswered: AnyItem[] = []
   let group = 0
   const answerRest = (): void => {
-    paired.push(...unanswered.map((item) => ({ item, callId: callIdOf(item) })))
+    paired.push(...unanswered.map((item) => ({ item, callId: callIdOf(item), at: null })))
     unanswered = []
   }
   for (const [index, item] of items.entries()) {
@@ -32,11 +34,11 @@ export function pairCalls(items: readonly AnyItem[], warn: Warn): readonly Paire
     group = at
     const callId = callIds.get(index)
     if (!isCallOrOutput(item)) {
-      paired.push({ item, callId: '' })
+      paired.push({ item, callId: '', at: index })
     } else if (callId === undefined) {
       warn(`a ${item.type} with the call_id ${quoted(callIdOf(item))} has no partner and was left out`)
     } else {
-      paired.push({ item, callId })
+      paired.push({ item, callId, at: index })
       if (answers.get(index) === null) unanswered.push(unknownOutput(item, callId))
     }
   }
@@ -47,8 +49,8 @@ export function pairCalls(items: readonly AnyItem[], warn: Warn): readonly Paire
 /** Outputs for calls that the provider already has: the first one for each call id, under that id. */
 export function firstOutputs(items: readonly AnyItem[], warn: Warn): readonly PairedItem[] {
   const answered = new Set<string>()
-  return items.flatMap((item) => {
-    if (!isCallOrOutput(item)) return [{ item, callId: '' }]
+  return items.flatMap((item, at) => {
+    if (!isCallOrOutput(item)) return [{ item, callId: '', at }]
     const callId = callIdOf(item)
     if (item.type === 'function_call_output' && answered.has(callId)) {
       warn(`a second output for the call_id ${quoted(callId)} was left out`)
@@ -56,7 +58,7 @@ export function firstOutputs(items: readonly AnyItem[], warn: Warn): readonly Pa
     }
     if (item.type === 'function_call_output') answered.add(callId)
     if (!isSendable(callId)) warn(`the call_id ${quoted(callId)} cannot be sent and was replaced`)
-    return [{ item, callId: callIdToSend(callId, 0) }]
+    return [{ item, callId: callIdToSend(callId, 0), at }]
   })
 }
 

@@ -6,8 +6,15 @@ import { parseRequest } from '../../../src/protocol/parse-request.ts'
 import { assistant, call, notRun, output, sampleRun, user } from './sample-run.ts'
 import { added, isPaired, logical, whole } from './sent-items.ts'
 
-function hasPlace({ type }: AnyItem): boolean {
-  return type !== 'web_search_call'
+const REASONING: AnyItem = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'opaque' }
+
+/** What of a response has a place in an input: not the items of hosted tools, nor reasoning that led to nothing else. */
+function withPlace(response: readonly AnyItem[]): readonly AnyItem[] {
+  return response.filter(({ type }, at) => {
+    if (type !== 'reasoning') return type !== 'web_search_call'
+    const follower = response.slice(at).find((item) => item.type !== 'reasoning')
+    return follower !== undefined && follower.type !== 'web_search_call'
+  })
 }
 
 const wildText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', 'c1', 'x'.repeat(70)))
@@ -85,7 +92,7 @@ test('K2: both modes present the same logical list', () => {
       const all = [...first, ...turns.flatMap(({ response, added }) => [...response, ...added])]
       // With an id the provider has its own items, and is only told what is new.
       const chained = turns.flatMap((turn) => [
-        ...turn.response.filter(hasPlace),
+        ...withPlace(turn.response),
         ...added(turn.added).items.map((item) => ({ ...item }) as AnyItem),
       ])
       const told = [...whole(first).items.map((item) => ({ ...item }) as AnyItem), ...chained]
@@ -210,15 +217,16 @@ test('K3: reasoning keeps its summary and its encrypted content, and loses its r
     summary: [{ type: 'summary_text', text: 'thought' }],
     encrypted_content: 'opaque',
   }
-  expect(whole([reasoning], false).items).toEqual([sent])
-  expect(whole([reasoning], true).items).toEqual([sent])
+  expect(whole([reasoning, assistant('so')], false).items[0]).toEqual(sent)
+  expect(whole([reasoning, assistant('so')], true).items[0]).toEqual(sent)
 })
 
 test('reasoning without encrypted content goes only where the provider may have stored it', () => {
   const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: null }
-  expect(whole([reasoning], true).items).toEqual([{ type: 'reasoning', id: 'rs_1', summary: [] }])
-  const { items, warnings } = whole([reasoning], false)
-  expect(items).toEqual([])
+  const answer = assistant('so')
+  expect(whole([reasoning, answer], true).items[0]).toEqual({ type: 'reasoning', id: 'rs_1', summary: [] })
+  const { items, warnings } = whole([reasoning, answer], false)
+  expect(items.map(({ type }) => type)).toEqual(['message'])
   expect(warnings).toHaveLength(1)
 })
 
@@ -296,4 +304,35 @@ test('the status of a call is sent only when the protocol knows it', () => {
   const items = statuses.flatMap((status, index) => [call(`c${index}`, { status }), output(`c${index}`, '')])
   const sent = whole(items).items.filter((item) => item.type === 'function_call')
   expect(sent.map((item) => item.status)).toEqual(['completed', 'incomplete', undefined, undefined])
+})
+
+test.for<readonly [string, readonly AnyItem[], readonly string[]]>([
+  ['is the last that was said', [REASONING], []],
+  ['is followed by what the caller says', [REASONING, user('go on')], ['message']],
+  [
+    'comes behind the call of its response',
+    [call('c1'), REASONING, output('c1', '1')],
+    ['function_call', 'function_call_output'],
+  ],
+  ['led to an item that cannot be sent', [REASONING, { type: 'web_search_call', id: 'ws_1' }], []],
+  [
+    'led to a call that repeats another one',
+    [REASONING, call('c1'), REASONING, call('c1'), output('c1', '1')],
+    ['reasoning', 'function_call', 'function_call_output'],
+  ],
+])('in a whole conversation reasoning that %s is left out, with a warning', ([, items, types]) => {
+  const sent = whole(items)
+  expect(sent.items.map(({ type }) => type)).toEqual(types)
+  expect(sent.warnings.join()).toContain('reasoning was left out')
+})
+
+test('reasoning in several pieces leads to the item behind them', () => {
+  const { items, warnings } = whole([REASONING, REASONING, call('c1'), output('c1', '1')])
+  expect(items.map(({ type }) => type)).toEqual([
+    'reasoning',
+    'reasoning',
+    'function_call',
+    'function_call_output',
+  ])
+  expect(warnings).toEqual([])
 })
