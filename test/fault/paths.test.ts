@@ -156,7 +156,7 @@ test.each<readonly [string, (fresh: FreshWorkspace) => Promise<void>]>([
 ])('fault T14: no operation does anything when the workspace was %s', async (_, spoil) => {
   const fresh = await freshWorkspace({ 'plain.txt': 'plain' })
   const { workspace, base } = fresh
-  await workspace.assertThere()
+  workspace.assertThere()
   await spoil(fresh)
   const before = treeOf(base)
   const path = workspace.parse('plain.txt', 'write')

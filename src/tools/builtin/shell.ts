@@ -160,6 +160,6 @@ async function execute(
     return runCommand(command, { ...options, limits, timeoutMs, key, onOutput, signal })
   })
   // Bubblewrap cannot start in a folder that is gone, and says so in its own words.
-  if (result.ending.kind === 'no_sandbox') await workspace.assertThere()
+  if (result.ending.kind === 'no_sandbox') workspace.assertThere()
   return commandResult(result, { isSandboxed, limits, timeoutMs })
 }
