@@ -1,7 +1,7 @@
 import type { Agent } from './loop/agent.ts'
 import type { JsonObject } from './protocol/json.ts'
 import { tool, type Tool } from './tools/tool.ts'
-import { toolResult, type ToolResult } from './tools/tool-result.ts'
+import { toolResult } from './tools/tool-result.ts'
 import type { AgentResult, ToolSettings } from './tools/tool-settings.ts'
 
 export interface AgentToolOptions extends Pick<
@@ -49,9 +49,6 @@ function defaultInput(args: JsonObject): string {
 
 function answerOf({ state, text, output, message }: AgentResult): unknown {
   if (state === 'done') return output ?? text
-  return failedResult(text, `the agent did not finish, it ended as ${state}: ${message}`)
-}
-
-function failedResult(stdout: string, message: string): ToolResult {
-  return toolResult({ stdout, exitCode: 1, error: { code: 'tool_failed', message } })
+  const told = `the agent did not finish, it ended as ${state}: ${message}`
+  return toolResult({ stdout: text, exitCode: 1, error: { code: 'tool_failed', message: told } })
 }

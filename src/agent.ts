@@ -269,34 +269,35 @@ const CHOICES = {
   trustFilter: ['both', 'allowed_only'],
 } as const
 
-const OPTIONS: ReadonlySet<string> = new Set<keyof AgentOptions>([
-  'model',
-  'fallbackOn',
-  'instructions',
-  'tools',
-  'policy',
-  'trust',
-  'trustFilter',
-  'limits',
-  'onLimit',
-  'onIncomplete',
-  'continuity',
-  'toolExecution',
-  'maxConcurrency',
-  'retry',
-  'followUpMessage',
-  'compaction',
-  'output',
-  'request',
-  'profile',
-  'streamLimits',
-  'clock',
-  'random',
-])
+// A record, so that an option that is added and not listed here does not compile.
+const OPTIONS: Readonly<Record<keyof AgentOptions, true>> = {
+  model: true,
+  fallbackOn: true,
+  instructions: true,
+  tools: true,
+  policy: true,
+  trust: true,
+  trustFilter: true,
+  limits: true,
+  onLimit: true,
+  onIncomplete: true,
+  continuity: true,
+  toolExecution: true,
+  maxConcurrency: true,
+  retry: true,
+  followUpMessage: true,
+  compaction: true,
+  output: true,
+  request: true,
+  profile: true,
+  streamLimits: true,
+  clock: true,
+  random: true,
+}
 
 /** What types say already, for those who have none: wrong options are refused here and not at the first request. */
 function checkOptions(options: AgentOptions): void {
-  const unknown = Object.keys(options).find((option) => !OPTIONS.has(option))
+  const unknown = Object.keys(options).find((option) => !Object.hasOwn(OPTIONS, option))
   if (unknown !== undefined) {
     throw new LoopchartError('agent_invalid', `there is no option ${JSON.stringify(unknown)}`)
   }

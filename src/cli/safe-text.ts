@@ -1,5 +1,5 @@
 import { escapeUnsafe } from '../frames/format-frame.ts'
-import { UNSEEN, visibleText } from '../tools/visible-text.ts'
+import { hexOf, UNSEEN, visibleText } from '../tools/visible-text.ts'
 
 /** Text of several lines as a terminal may show it: what it would obey or hide is spelled out, lines and tabs stay. */
 export function safeText(text: string): string {
@@ -21,8 +21,4 @@ export function safeJson(json: string): string {
 /** Cuts a text that is longer, and shows that it did. */
 export function shorten(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`
-}
-
-function hexOf(character: string): string {
-  return (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')
 }

@@ -56,13 +56,12 @@ export async function runTool(
         makeFrame(io.stamp, 'warning', { cause: 'late_result', figures: { call_id: callId, outcome } }),
       )
     },
-    runAgent: (child, input, signal) => {
-      if (children === null || !isAgent(child)) {
-        const needed = children === null ? 'an agent is run by a tool only within run()' : 'that is no agent'
-        return Promise.reject(new LoopchartError('usage', needed))
-      }
-      return children.run(child, input, { callId, key, left, onUsage, signal }, io)
-    },
+    ...(children !== null && {
+      runAgent: (child: object, input: string, signal: AbortSignal) =>
+        isAgent(child)
+          ? children.run(child, input, { callId, key, left, onUsage, signal }, io)
+          : Promise.reject(new LoopchartError('usage', 'that is no agent')),
+    }),
   })
   const { outcome, output, exitCode, artifacts, error, durationMs } = result
   if (error?.code === 'workspace_missing') {

@@ -232,8 +232,8 @@ class LiveRun implements Run {
     return this.#children.live
   }
 
-  approve(call: CallPath, { argumentsHash, remember }: AnswerOptions = {}): Promise<CommandAnswer> {
-    const said = { ...(argumentsHash && { argumentsHash }), ...(remember && { remember }) }
+  approve(call: CallPath, options: AnswerOptions = {}): Promise<CommandAnswer> {
+    const said = answerOptions(options)
     return this.#route(
       call,
       (callId) => this.#journal.send({ type: 'call.approve', callId, ...said }),
@@ -241,12 +241,8 @@ class LiveRun implements Run {
     )
   }
 
-  deny(
-    call: CallPath,
-    reason: string,
-    { argumentsHash, remember }: AnswerOptions = {},
-  ): Promise<CommandAnswer> {
-    const said = { ...(argumentsHash && { argumentsHash }), ...(remember && { remember }) }
+  deny(call: CallPath, reason: string, options: AnswerOptions = {}): Promise<CommandAnswer> {
+    const said = answerOptions(options)
     return this.#route(
       call,
       (callId) => this.#journal.send({ type: 'call.deny', callId, reason, ...said }),
@@ -308,6 +304,14 @@ class LiveRun implements Run {
     if (output === undefined) throw new Error('the chart ended without an output')
     return { status: 'ended', ...output, calls }
   }
+}
+
+/** The options as the chart takes them. A word that it does not know must not be taken for a wider one. */
+function answerOptions({ argumentsHash, remember }: AnswerOptions): AnswerOptions {
+  if (remember !== undefined && remember !== 'call' && remember !== 'tool') {
+    throw new LoopchartError('usage', 'remember must be call or tool')
+  }
+  return { ...(argumentsHash && { argumentsHash }), ...(remember && { remember }) }
 }
 
 function suspendedRun({ state, context }: LoopSnapshot, suspension: Suspension): Omit<SuspendedRun, 'calls'> {

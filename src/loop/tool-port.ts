@@ -40,8 +40,11 @@ interface ToolRunOptions {
   readonly onOutput: (stream: 'stdout' | 'stderr', chunk: string) => void
   /** A tool answered after its call had been settled without it; nobody uses what it said. */
   readonly onLate: (outcome: Outcome) => void
-  /** Runs an agent as the work of the call, until the signal is aborted. Rejects for what is no agent. */
-  readonly runAgent: (agent: object, input: string, signal: AbortSignal) => Promise<AgentRunResult>
+  /**
+   * Runs an agent as the work of the call, until the signal is aborted. Rejects for what is no agent. Without it, no call
+   * can have a run of its own.
+   */
+  readonly runAgent?: (agent: object, input: string, signal: AbortSignal) => Promise<AgentRunResult>
 }
 
 /** What the loop needs of tools, whatever they are. */

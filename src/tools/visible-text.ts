@@ -17,6 +17,7 @@ export function visibleText(text: string): string {
     .replaceAll(UNSEEN, (character) => `⟦U+${hexOf(character).toUpperCase()}⟧`)
 }
 
-function hexOf(character: string): string {
+/** The number of a character in hex, four digits at least. */
+export function hexOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')
 }

@@ -197,6 +197,18 @@ test('no answer for the whole run covers a call that is asked about each time', 
   ])
 })
 
+test('a word that `remember` does not know is refused, and not taken for a wider one', async () => {
+  const { live } = ask([[['pay', '{}']]])
+  await untilFrame(live, ({ type }) => type === 'approval_requested')
+  for (const remember of ['once', 'forever', '']) {
+    const options = { remember } as unknown as { remember: 'call' }
+    expect(() => live.approve('call_1_0', options)).toThrow('remember must be call or tool')
+    expect(() => live.deny('call_1_0', 'no', options)).toThrow('remember must be call or tool')
+  }
+  expect(live.state).toBe('working.executing.awaitingApproval')
+  await live.cancel()
+})
+
 test('a long preview is cut visibly, its end is shown, and one that throws gives way to the arguments', async () => {
   const long = { preview: () => `start${'\n'.repeat(20_000)}; rm -rf /` }
   const { live } = ask([[['pay', '{}']]], {}, long)

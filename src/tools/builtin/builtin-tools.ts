@@ -1,10 +1,11 @@
 import { mkdir, realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 import { LoopchartError } from '../../errors.ts'
 import { defaultStateFolder } from '../../state-folder.ts'
 import { openArtifacts } from '../artifacts/artifact-store.ts'
 import { clearLeftovers } from '../process/clear-leftovers.ts'
+import { isWithin } from '../process/find-program.ts'
 import type { Tool } from '../tool.ts'
 import { openWorkspace } from '../workspace/workspace.ts'
 import { applyPatchTool } from './apply-patch.ts'
@@ -62,9 +63,7 @@ export async function builtinTools(options: BuiltinOptions): Promise<readonly To
 // A model that can write to the records of its own run could forge them.
 async function stateFolderOf({ stateFolder }: BuiltinOptions, root: string): Promise<string> {
   const real = await realPlace(resolve(stateFolder ?? defaultStateFolder(process.env)))
-  const way = relative(root, real)
-  const isInside = way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
-  if (!isInside) {
+  if (!isWithin(root, real)) {
     await mkdir(real, { recursive: true, mode: 0o700 })
     return real
   }

@@ -1,6 +1,8 @@
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
-import { delimiter, isAbsolute, join, relative, sep } from 'node:path'
+import { delimiter, isAbsolute, join, sep } from 'node:path'
+
+import { isWithin } from '../process/find-program.ts'
 
 const NAMES: readonly string[] = process.platform === 'win32' ? ['rg.exe'] : ['rg']
 
@@ -12,7 +14,7 @@ let candidates: Promise<readonly string[]> | null = null
  */
 export async function findRipgrep(workspaceRoot: string): Promise<string | null> {
   candidates ??= findCandidates()
-  return (await candidates).find((path) => !isInside(workspaceRoot, path)) ?? null
+  return (await candidates).find((path) => !isWithin(workspaceRoot, path)) ?? null
 }
 
 async function findCandidates(): Promise<readonly string[]> {
@@ -35,9 +37,4 @@ async function programAt(path: string): Promise<string | null> {
   } catch {
     return null
   }
-}
-
-function isInside(root: string, path: string): boolean {
-  const way = relative(root, path)
-  return !isAbsolute(way) && way.split(/[/\\]/)[0] !== '..'
 }
