@@ -6,6 +6,7 @@ import type { Frame } from '../frames/generated/frame.ts'
 import { parseFrame } from '../frames/parse-frame.ts'
 import { isJsonObject, parseJson, type Json } from '../protocol/json.ts'
 import { deltaOf, PiecedText, type Delta } from './body-delta.ts'
+import { packBytes, unpackBytes } from './packed-bytes.ts'
 import { RepeatedFrames } from './repeated-frame.ts'
 
 /** Texts longer than this are kept once for all frames that have them. */
@@ -101,12 +102,13 @@ export class FrameDecoder {
       this.#body = this.#body.apply(reference.delta)
       return this.#body.text
     }
-    const bytes = this.#readText(reference.hash)
-    if (bytes === null) throw new LoopchartError('log_corrupt', `text ${reference.hash} is missing`)
-    if (hashOf(bytes) !== reference.hash) {
+    const stored = this.#readText(reference.hash)
+    if (stored === null) throw new LoopchartError('log_corrupt', `text ${reference.hash} is missing`)
+    const bytes = unpacked(stored)
+    if (bytes === null || hashOf(bytes) !== reference.hash) {
       throw new LoopchartError('log_corrupt', `text ${reference.hash} is damaged`)
     }
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+    return bytes.toString('utf8')
   }
 }
 
@@ -116,7 +118,7 @@ function withoutLargeTexts(frame: Frame, line: string): EncodedFrame {
   const left = takeOut(frame, [], (path, text) => {
     const bytes = Buffer.from(text)
     const hash = hashOf(bytes)
-    texts.push({ hash, bytes })
+    texts.push({ hash, bytes: packBytes(bytes) })
     references.push({ path, hash })
   })
   return references.length === 0 ? { line, texts } : { line: markedLine(references, left), texts }
@@ -180,6 +182,14 @@ function isRange(part: Json): boolean {
 // It was one before its texts were put back.
 function isFrame(value: unknown): value is Frame {
   return isJsonObject(value)
+}
+
+function unpacked(stored: Uint8Array): Buffer | null {
+  try {
+    return unpackBytes(stored)
+  } catch {
+    return null
+  }
 }
 
 function hashOf(bytes: Uint8Array): string {

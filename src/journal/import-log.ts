@@ -79,8 +79,9 @@ function checkOrder(frame: Frame, before: readonly Frame[]): Frame {
   const last = before.at(-1)
   const expected = last === undefined ? 0 : last.seq + 1
   if (frame.seq !== expected) throw damaged(expected, null, 'it is missing')
-  if (last === undefined ? frame.type !== 'run_started' : frame.type === 'run_started') {
-    throw damaged(expected, null, 'a log begins with run_started, and has one')
+  const isFirst = frame.type === 'run_started' || frame.type === 'conversation_started'
+  if (isFirst !== (last === undefined)) {
+    throw damaged(expected, null, 'a log begins with run_started or conversation_started, and has one')
   }
   if (last !== undefined && frame.run_id !== last.run_id)
     throw damaged(expected, null, 'it is of another run')

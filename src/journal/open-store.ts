@@ -14,7 +14,7 @@ import { readLog } from './read-log.ts'
 import { deleteRun, findRun, freeRun, holdRun, insertRun, listRows } from './run-rows.ts'
 import type { Holding, RunRow } from './run-rows.ts'
 import type { RunJournal, RunOwner, RunStore, StoredRun, TakenRun } from './run-store.ts'
-import { NO_FRAMES } from './run-summary.ts'
+import { kindOf, NO_FRAMES } from './run-summary.ts'
 import { EMPTY_LOG, type LogEnd } from './segments.ts'
 import { RunLockedError } from './store-error.ts'
 import { StoreFile, type AroundWrite } from './store-file.ts'
@@ -111,7 +111,12 @@ class FileStore implements SqliteStore {
 
   list(): readonly StoredRun[] {
     const rows = listRows(this.#file).filter(({ frames }) => frames > 0)
-    return rows.map((row) => ({ runId: row.runId, ...row.summary, owner: this.#ownerOf(row) }))
+    return rows.map((row) => ({
+      runId: row.runId,
+      kind: kindOf(row.summary),
+      ...row.summary,
+      owner: this.#ownerOf(row),
+    }))
   }
 
   prune({ olderThanMs, keepFailed, nowMs = Date.now() }: PruneOptions): readonly string[] {

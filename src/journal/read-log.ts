@@ -1,8 +1,7 @@
-import { Buffer } from 'node:buffer'
-
 import { LoopchartError } from '../errors.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { FrameDecoder } from './frame-codec.ts'
+import { unpackBytes } from './packed-bytes.ts'
 import { chainOf } from './segments.ts'
 import { storeError } from './store-error.ts'
 import type { StoreFile } from './store-file.ts'
@@ -69,7 +68,7 @@ function checkSegment(row: StoreRow, runId: string, firstSeq: number, before: nu
   if (chainOf(runId, { firstSeq, lastSeq, epoch }, bytes, before) !== chain) {
     throw new LoopchartError('log_corrupt', 'its checksum is not that of its bytes')
   }
-  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8').split('\n')
+  const lines = unpackBytes(bytes).toString('utf8').split('\n')
   if (lines.length !== lastSeq - firstSeq + 1) throw new LoopchartError('log_corrupt', 'lines are missing')
   return { lines, chain }
 }

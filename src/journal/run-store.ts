@@ -15,15 +15,18 @@ export interface TakenRun {
   readonly frames: readonly Frame[]
 }
 
-/** What a list of runs says of each. */
+/** What a list says of each log that a store has. */
 export interface StoredRun {
+  /** Of the run, or of the conversation. */
   readonly runId: string
+  readonly kind: 'run' | 'conversation'
   /** Milliseconds of the wall clock. */
   readonly startedAt: number
   readonly updatedAt: number
-  /** The latest state as a dotted path. */
+  /** The latest state as a dotted path; `conversation` for one. */
   readonly state: string
   readonly status: 'ended' | 'open'
+  /** Of a conversation: how many messages the user has sent. */
   readonly turn: number
   readonly model: string
   readonly frames: number
@@ -39,7 +42,7 @@ export interface RunOwner {
   readonly since: number
 }
 
-/** Where runs are kept. One process owns a run at a time; any may read it. */
+/** Where runs and conversations are kept. One process owns one at a time; any may read it. */
 export interface RunStore {
   /** Begins the log of a new run. Throws `run_exists`; what cannot be written to throws `store_unusable`. */
   create(runId: string, clock: Clock): RunJournal

@@ -1,8 +1,16 @@
 import type { Frame } from '../frames/generated/frame.ts'
 import type { StoredRun } from './run-store.ts'
 
-/** What the row of a run says of its log. */
-export type RunSummary = Omit<StoredRun, 'runId' | 'owner'>
+/** What the row of a log says of it. */
+export type RunSummary = Omit<StoredRun, 'runId' | 'owner' | 'kind'>
+
+// In the place of a state, which no run can have.
+const CONVERSATION = 'conversation'
+
+/** Whether a row is about a run or about a conversation. */
+export function kindOf({ state }: RunSummary): StoredRun['kind'] {
+  return state === CONVERSATION ? 'conversation' : 'run'
+}
 
 /** Of a run that has no frame yet. */
 export const NO_FRAMES: RunSummary = {
@@ -22,7 +30,14 @@ export function summarise(before: RunSummary, frames: readonly Frame[]): RunSumm
     if (frame.type === 'state_entered') ({ state, turn } = frame)
     else if (frame.type === 'run_started') [startedAt, model] = [frame.ts, frame.model]
     else if (frame.type === 'run_ended') [state, status] = [frame.state, 'ended']
+    else if (frame.type === 'conversation_started')
+      [startedAt, model, state] = [frame.ts, frame.model, CONVERSATION]
+    else if (frame.type === 'conversation_entry' && isQuestion(frame)) turn += 1
   }
   const updatedAt = frames.at(-1)?.ts ?? before.updatedAt
   return { startedAt, updatedAt, state, status, turn, model, frames: before.frames + frames.length }
+}
+
+function isQuestion({ entry }: Extract<Frame, { type: 'conversation_entry' }>): boolean {
+  return entry['type'] === 'message' && entry['role'] === 'user'
 }

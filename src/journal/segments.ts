@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib'
 
 import type { Frame } from '../frames/generated/frame.ts'
 import { FrameEncoder, type LargeText } from './frame-codec.ts'
+import { packBytes } from './packed-bytes.ts'
 
 /** Some frames of a log, as one row. */
 export interface Segment {
@@ -77,7 +78,7 @@ export class SegmentEncoder {
   }
 
   #segment(joined: readonly string[]): Segment {
-    const lines = Buffer.from(joined.join('\n'))
+    const lines = packBytes(Buffer.from(joined.join('\n')))
     const firstSeq = this.#nextSeq
     const lastSeq = firstSeq + joined.length - 1
     const place = { firstSeq, lastSeq, epoch: this.#epoch }

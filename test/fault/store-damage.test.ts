@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000 })
 const RUNS = ['run_1', 'run_2']
 const NAMES = new Set(['log_corrupt', 'log_version', 'run_unknown', 'store_unusable'])
 // Every bit would take minutes; two primes meet every page in many places.
-const STRIDE = 211
+const STRIDE = 149
 
 /** A store with two runs, closed: all of it is in one file. */
 async function makeFile(path: string): Promise<Buffer> {

@@ -141,6 +141,7 @@ test('a list says of each run where it is and who drives it', async () => {
   const owner = { pid: process.pid, host: expect.any(String), since: clock.now() }
   const listed = {
     runId: 'run_1',
+    kind: 'run',
     startedAt: 1_000_000,
     updatedAt: 1_000_000,
     state: 'working.executing.running',

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../protocol/json.ts'
 
 /**
- * One line of a run's log. Every frame has v, run_id, seq (from 0, one more each time), ts (milliseconds, never decreasing) and type; the payload stands beside them. Fields that are not listed are allowed and kept.
+ * One line of the log of a run or of a conversation. Every frame has v, run_id, seq (from 0, one more each time), ts (milliseconds, never decreasing) and type; the payload stands beside them. Fields that are not listed are allowed and kept.
  */
 export type Frame =
   | RunStartedFrame
@@ -35,6 +35,15 @@ export type Frame =
   | ToolFailedFrame
   | RunEndedFrame
   | LogRepairedFrame
+  | ConversationStartedFrame
+  | ConversationEntryFrame
+  | ContextSelectedFrame
+  | ContextCompiledFrame
+  | ConversationRunStartedFrame
+  | ConversationRunEndedFrame
+  | HistorySummarizedFrame
+  | ToolHistorySwitchedFrame
+  | HandedOffFrame
 
 /**
  * How the run began.
@@ -64,6 +73,19 @@ export interface RunStartedFrame {
     readonly run_id: string
     readonly call_id: string
   } | null
+  /**
+   * The conversation that the run is a part of, and what it is told of it; left out for a run of its own.
+   */
+  readonly conversation?: {
+    readonly conversation_id: string
+    readonly message_seq: number
+    readonly bundle_id: string
+    readonly bundle: JsonObject
+    /**
+     * The response of an earlier run that this one goes on from: all but the last item of the input is in it.
+     */
+    readonly previous_response_id: string | null
+  }
 }
 /**
  * Another process took the run up; frames of the superseded attempt are to be discarded by readers.
@@ -548,4 +570,142 @@ export interface LogRepairedFrame {
   readonly type: 'log_repaired'
   readonly offset: number
   readonly bytes_dropped: number
+}
+/**
+ * How the conversation began. In its log, run_id is the id of the conversation.
+ */
+export interface ConversationStartedFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'conversation_started'
+  readonly agent: JsonObject
+  readonly model: string
+  /**
+   * What the conversation was told at the start.
+   */
+  readonly settings: JsonObject
+  /**
+   * The conversation whose entries it began with; null for one of its own.
+   */
+  readonly from: {
+    readonly conversation_id: string
+    readonly entry_seq: number
+    readonly kind: 'fork' | 'handoff'
+  } | null
+}
+/**
+ * One thing that the conversation holds from now on.
+ */
+export interface ConversationEntryFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'conversation_entry'
+  readonly entry_seq: number
+  /**
+   * A message, an answer, the work of a run with tools, or a checkpoint, as its type says.
+   */
+  readonly entry: JsonObject
+}
+/**
+ * What a run is told of the conversation, and why: said before the context is compiled.
+ */
+export interface ContextSelectedFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'context_selected'
+  readonly child_run_id: string
+  readonly selection: JsonObject
+}
+/**
+ * The context that a run begins with. The bundle itself is in the run's own log.
+ */
+export interface ContextCompiledFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'context_compiled'
+  readonly child_run_id: string
+  readonly bundle_id: string
+  /**
+   * How earlier work with tools is told, and why so.
+   */
+  readonly tool_history: JsonObject
+  /**
+   * The provider's own memory that is used instead, if it still has it.
+   */
+  readonly previous_response_id: string | null
+}
+/**
+ * A run for a message of the conversation is about to begin.
+ */
+export interface ConversationRunStartedFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'conversation_run_started'
+  readonly child_run_id: string
+  readonly message_seq: number
+}
+/**
+ * What became of it; its entries stand before this frame.
+ */
+export interface ConversationRunEndedFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'conversation_run_ended'
+  readonly child_run_id: string
+  readonly message_seq: number
+  readonly state: string
+  readonly reason: string
+  readonly usage: JsonObject | null
+  /**
+   * In the currency of the configured prices; null without any.
+   */
+  readonly cost: number | null
+}
+/**
+ * Who summarised earlier work with tools, and why.
+ */
+export interface HistorySummarizedFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'history_summarized'
+  readonly cause: string
+  readonly figures: JsonObject
+}
+/**
+ * The provider refused earlier calls as items: they are told as text from now on.
+ */
+export interface ToolHistorySwitchedFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'tool_history_switched'
+  readonly cause: string
+  readonly figures: JsonObject
+}
+/**
+ * Another agent goes on with what this conversation holds.
+ */
+export interface HandedOffFrame {
+  readonly v: 1
+  readonly run_id: string
+  readonly seq: number
+  readonly ts: number
+  readonly type: 'handed_off'
+  readonly to: string
+  readonly model: string
 }

@@ -3,8 +3,8 @@
 import type { CompiledValidator } from '../../protocol/compiled-validator.ts'
 import { codePointLength as func2 } from '../../protocol/code-point-length.ts'
 const check0 = validate22;
-const schema7 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["run_started","run_resumed","state_entered","request_sent","response_headers","response_first_byte","provider_event","output_text_delta","refusal_delta","reasoning_delta","response_settled","effect_settled","retry_scheduled","continuity_switched","provider_switched","history_compacted","batch_planned","limit_reached","cursor_updated","warning","command_received","approval_requested","tool_started","child_started","tool_stdout","tool_stderr","tool_ended","tool_failed","run_ended","log_repaired"]}},"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/$defs/run_started_frame"},{"$ref":"#/$defs/run_resumed_frame"},{"$ref":"#/$defs/state_entered_frame"},{"$ref":"#/$defs/request_sent_frame"},{"$ref":"#/$defs/response_headers_frame"},{"$ref":"#/$defs/response_first_byte_frame"},{"$ref":"#/$defs/provider_event_frame"},{"$ref":"#/$defs/output_text_delta_frame"},{"$ref":"#/$defs/refusal_delta_frame"},{"$ref":"#/$defs/reasoning_delta_frame"},{"$ref":"#/$defs/response_settled_frame"},{"$ref":"#/$defs/effect_settled_frame"},{"$ref":"#/$defs/retry_scheduled_frame"},{"$ref":"#/$defs/continuity_switched_frame"},{"$ref":"#/$defs/provider_switched_frame"},{"$ref":"#/$defs/history_compacted_frame"},{"$ref":"#/$defs/batch_planned_frame"},{"$ref":"#/$defs/limit_reached_frame"},{"$ref":"#/$defs/cursor_updated_frame"},{"$ref":"#/$defs/warning_frame"},{"$ref":"#/$defs/command_received_frame"},{"$ref":"#/$defs/approval_requested_frame"},{"$ref":"#/$defs/tool_started_frame"},{"$ref":"#/$defs/child_started_frame"},{"$ref":"#/$defs/tool_stdout_frame"},{"$ref":"#/$defs/tool_stderr_frame"},{"$ref":"#/$defs/tool_ended_frame"},{"$ref":"#/$defs/tool_failed_frame"},{"$ref":"#/$defs/run_ended_frame"},{"$ref":"#/$defs/log_repaired_frame"}]};
-const schema8 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_started"]},"input":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"agent":{"type":"object"},"model":{"type":"string"},"limits":{"type":"object"},"continuity":{"type":"string","enum":["previous_response_id","stateless","auto"]},"chart_version":{"type":"string"},"chart_hash":{"type":"string"},"settings":{"type":"object"},"deadline_at":{"type":["integer","null"]},"parent":{"type":["object","null"],"if":{"type":"object"},"then":{"type":"object","properties":{"run_id":{"type":"string"},"call_id":{"type":"string"}},"required":["run_id","call_id"]}}},"required":["v","run_id","seq","ts","type","input","agent","model","limits","continuity","chart_version","chart_hash","settings","deadline_at","parent"]};
+const schema7 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["run_started","run_resumed","state_entered","request_sent","response_headers","response_first_byte","provider_event","output_text_delta","refusal_delta","reasoning_delta","response_settled","effect_settled","retry_scheduled","continuity_switched","provider_switched","history_compacted","batch_planned","limit_reached","cursor_updated","warning","command_received","approval_requested","tool_started","child_started","tool_stdout","tool_stderr","tool_ended","tool_failed","run_ended","log_repaired","conversation_started","conversation_entry","context_selected","context_compiled","conversation_run_started","conversation_run_ended","history_summarized","tool_history_switched","handed_off"]}},"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/$defs/run_started_frame"},{"$ref":"#/$defs/run_resumed_frame"},{"$ref":"#/$defs/state_entered_frame"},{"$ref":"#/$defs/request_sent_frame"},{"$ref":"#/$defs/response_headers_frame"},{"$ref":"#/$defs/response_first_byte_frame"},{"$ref":"#/$defs/provider_event_frame"},{"$ref":"#/$defs/output_text_delta_frame"},{"$ref":"#/$defs/refusal_delta_frame"},{"$ref":"#/$defs/reasoning_delta_frame"},{"$ref":"#/$defs/response_settled_frame"},{"$ref":"#/$defs/effect_settled_frame"},{"$ref":"#/$defs/retry_scheduled_frame"},{"$ref":"#/$defs/continuity_switched_frame"},{"$ref":"#/$defs/provider_switched_frame"},{"$ref":"#/$defs/history_compacted_frame"},{"$ref":"#/$defs/batch_planned_frame"},{"$ref":"#/$defs/limit_reached_frame"},{"$ref":"#/$defs/cursor_updated_frame"},{"$ref":"#/$defs/warning_frame"},{"$ref":"#/$defs/command_received_frame"},{"$ref":"#/$defs/approval_requested_frame"},{"$ref":"#/$defs/tool_started_frame"},{"$ref":"#/$defs/child_started_frame"},{"$ref":"#/$defs/tool_stdout_frame"},{"$ref":"#/$defs/tool_stderr_frame"},{"$ref":"#/$defs/tool_ended_frame"},{"$ref":"#/$defs/tool_failed_frame"},{"$ref":"#/$defs/run_ended_frame"},{"$ref":"#/$defs/log_repaired_frame"},{"$ref":"#/$defs/conversation_started_frame"},{"$ref":"#/$defs/conversation_entry_frame"},{"$ref":"#/$defs/context_selected_frame"},{"$ref":"#/$defs/context_compiled_frame"},{"$ref":"#/$defs/conversation_run_started_frame"},{"$ref":"#/$defs/conversation_run_ended_frame"},{"$ref":"#/$defs/history_summarized_frame"},{"$ref":"#/$defs/tool_history_switched_frame"},{"$ref":"#/$defs/handed_off_frame"}]};
+const schema8 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_started"]},"input":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"agent":{"type":"object"},"model":{"type":"string"},"limits":{"type":"object"},"continuity":{"type":"string","enum":["previous_response_id","stateless","auto"]},"chart_version":{"type":"string"},"chart_hash":{"type":"string"},"settings":{"type":"object"},"deadline_at":{"type":["integer","null"]},"parent":{"type":["object","null"],"if":{"type":"object"},"then":{"type":"object","properties":{"run_id":{"type":"string"},"call_id":{"type":"string"}},"required":["run_id","call_id"]}},"conversation":{"type":"object","properties":{"conversation_id":{"type":"string"},"message_seq":{"type":"integer","minimum":0},"bundle_id":{"type":"string"},"bundle":{"type":"object"},"previous_response_id":{"type":["string","null"]}},"required":["conversation_id","message_seq","bundle_id","bundle","previous_response_id"]}},"required":["v","run_id","seq","ts","type","input","agent","model","limits","continuity","chart_version","chart_hash","settings","deadline_at","parent"]};
 
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -385,6 +385,105 @@ var valid0 = _errs36 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.conversation !== undefined){
+let data18 = data.conversation;
+const _errs47 = errors;
+if(errors === _errs47){
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+let missing2;
+if((((((data18.conversation_id === undefined) && (missing2 = "conversation_id")) || ((data18.message_seq === undefined) && (missing2 = "message_seq"))) || ((data18.bundle_id === undefined) && (missing2 = "bundle_id"))) || ((data18.bundle === undefined) && (missing2 = "bundle"))) || ((data18.previous_response_id === undefined) && (missing2 = "previous_response_id"))){
+validate23.errors = [{instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data18.conversation_id !== undefined){
+const _errs49 = errors;
+if(typeof data18.conversation_id !== "string"){
+validate23.errors = [{instancePath:instancePath+"/conversation/conversation_id",schemaPath:"#/properties/conversation/properties/conversation_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid5 = _errs49 === errors;
+}
+else {
+var valid5 = true;
+}
+if(valid5){
+if(data18.message_seq !== undefined){
+let data20 = data18.message_seq;
+const _errs51 = errors;
+if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
+validate23.errors = [{instancePath:instancePath+"/conversation/message_seq",schemaPath:"#/properties/conversation/properties/message_seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs51){
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 < 0 || isNaN(data20)){
+validate23.errors = [{instancePath:instancePath+"/conversation/message_seq",schemaPath:"#/properties/conversation/properties/message_seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid5 = _errs51 === errors;
+}
+else {
+var valid5 = true;
+}
+if(valid5){
+if(data18.bundle_id !== undefined){
+const _errs53 = errors;
+if(typeof data18.bundle_id !== "string"){
+validate23.errors = [{instancePath:instancePath+"/conversation/bundle_id",schemaPath:"#/properties/conversation/properties/bundle_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid5 = _errs53 === errors;
+}
+else {
+var valid5 = true;
+}
+if(valid5){
+if(data18.bundle !== undefined){
+let data22 = data18.bundle;
+const _errs55 = errors;
+if(!(data22 && typeof data22 == "object" && !Array.isArray(data22))){
+validate23.errors = [{instancePath:instancePath+"/conversation/bundle",schemaPath:"#/properties/conversation/properties/bundle/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid5 = _errs55 === errors;
+}
+else {
+var valid5 = true;
+}
+if(valid5){
+if(data18.previous_response_id !== undefined){
+let data23 = data18.previous_response_id;
+const _errs57 = errors;
+if((typeof data23 !== "string") && (data23 !== null)){
+validate23.errors = [{instancePath:instancePath+"/conversation/previous_response_id",schemaPath:"#/properties/conversation/properties/previous_response_id/type",keyword:"type",params:{type: schema8.properties.conversation.properties.previous_response_id.type},message:"must be string,null"}];
+return false;
+}
+var valid5 = _errs57 === errors;
+}
+else {
+var valid5 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/conversation",schemaPath:"#/properties/conversation/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs47 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -6607,6 +6706,1640 @@ validate59.errors = vErrors;
 return errors === 0;
 }
 
+const schema40 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["conversation_started"]},"agent":{"type":"object"},"model":{"type":"string"},"settings":{"type":"object"},"from":{"type":["object","null"],"if":{"type":"object"},"then":{"type":"object","properties":{"conversation_id":{"type":"string"},"entry_seq":{"type":"integer","minimum":-1},"kind":{"type":"string","enum":["fork","handoff"]}},"required":["conversation_id","entry_seq","kind"]}}},"required":["v","run_id","seq","ts","type","agent","model","settings","from"]};
+
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.agent === undefined) && (missing0 = "agent"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.settings === undefined) && (missing0 = "settings"))) || ((data.from === undefined) && (missing0 = "from"))){
+validate60.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate60.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate60.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema40.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate60.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate60.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate60.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate60.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate60.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate60.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate60.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "conversation_started")){
+validate60.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema40.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.agent !== undefined){
+let data5 = data.agent;
+const _errs11 = errors;
+if(!(data5 && typeof data5 == "object" && !Array.isArray(data5))){
+validate60.errors = [{instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+const _errs13 = errors;
+if(typeof data.model !== "string"){
+validate60.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.settings !== undefined){
+let data7 = data.settings;
+const _errs15 = errors;
+if(!(data7 && typeof data7 == "object" && !Array.isArray(data7))){
+validate60.errors = [{instancePath:instancePath+"/settings",schemaPath:"#/properties/settings/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.from !== undefined){
+let data8 = data.from;
+const _errs17 = errors;
+if((!(data8 && typeof data8 == "object" && !Array.isArray(data8))) && (data8 !== null)){
+validate60.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: schema40.properties.from.type},message:"must be object,null"}];
+return false;
+}
+const _errs19 = errors;
+let valid1 = true;
+const _errs20 = errors;
+if(!(data8 && typeof data8 == "object" && !Array.isArray(data8))){
+const err0 = {};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs20 === errors;
+errors = _errs19;
+if(vErrors !== null){
+if(_errs19){
+vErrors.length = _errs19;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid0){
+const _errs22 = errors;
+if(errors === _errs22){
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+let missing1;
+if((((data8.conversation_id === undefined) && (missing1 = "conversation_id")) || ((data8.entry_seq === undefined) && (missing1 = "entry_seq"))) || ((data8.kind === undefined) && (missing1 = "kind"))){
+validate60.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data8.conversation_id !== undefined){
+const _errs24 = errors;
+if(typeof data8.conversation_id !== "string"){
+validate60.errors = [{instancePath:instancePath+"/from/conversation_id",schemaPath:"#/properties/from/then/properties/conversation_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs24 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data8.entry_seq !== undefined){
+let data10 = data8.entry_seq;
+const _errs26 = errors;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+validate60.errors = [{instancePath:instancePath+"/from/entry_seq",schemaPath:"#/properties/from/then/properties/entry_seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs26){
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 < -1 || isNaN(data10)){
+validate60.errors = [{instancePath:instancePath+"/from/entry_seq",schemaPath:"#/properties/from/then/properties/entry_seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"}];
+return false;
+}
+}
+}
+var valid2 = _errs26 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data8.kind !== undefined){
+let data11 = data8.kind;
+const _errs28 = errors;
+if(typeof data11 !== "string"){
+validate60.errors = [{instancePath:instancePath+"/from/kind",schemaPath:"#/properties/from/then/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data11 === "fork") || (data11 === "handoff"))){
+validate60.errors = [{instancePath:instancePath+"/from/kind",schemaPath:"#/properties/from/then/properties/kind/enum",keyword:"enum",params:{allowedValues: schema40.properties.from.then.properties.kind.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid2 = _errs28 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+}
+else {
+validate60.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/then/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var _valid0 = _errs22 === errors;
+valid1 = _valid0;
+}
+if(!valid1){
+const err1 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+validate60.errors = vErrors;
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate60.errors = vErrors;
+return errors === 0;
+}
+
+const schema41 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["conversation_entry"]},"entry_seq":{"type":"integer","minimum":0},"entry":{"type":"object"}},"required":["v","run_id","seq","ts","type","entry_seq","entry"]};
+
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.entry_seq === undefined) && (missing0 = "entry_seq"))) || ((data.entry === undefined) && (missing0 = "entry"))){
+validate61.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate61.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate61.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema41.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate61.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate61.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate61.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate61.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate61.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate61.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate61.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "conversation_entry")){
+validate61.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema41.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.entry_seq !== undefined){
+let data5 = data.entry_seq;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate61.errors = [{instancePath:instancePath+"/entry_seq",schemaPath:"#/properties/entry_seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate61.errors = [{instancePath:instancePath+"/entry_seq",schemaPath:"#/properties/entry_seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.entry !== undefined){
+let data6 = data.entry;
+const _errs13 = errors;
+if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+validate61.errors = [{instancePath:instancePath+"/entry",schemaPath:"#/properties/entry/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate61.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate61.errors = vErrors;
+return errors === 0;
+}
+
+const schema42 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["context_selected"]},"child_run_id":{"type":"string","minLength":1},"selection":{"type":"object"}},"required":["v","run_id","seq","ts","type","child_run_id","selection"]};
+
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.child_run_id === undefined) && (missing0 = "child_run_id"))) || ((data.selection === undefined) && (missing0 = "selection"))){
+validate62.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate62.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate62.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema42.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate62.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate62.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate62.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate62.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate62.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate62.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate62.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "context_selected")){
+validate62.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema42.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.child_run_id !== undefined){
+let data5 = data.child_run_id;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func2(data5) < 1){
+validate62.errors = [{instancePath:instancePath+"/child_run_id",schemaPath:"#/properties/child_run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate62.errors = [{instancePath:instancePath+"/child_run_id",schemaPath:"#/properties/child_run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.selection !== undefined){
+let data6 = data.selection;
+const _errs13 = errors;
+if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+validate62.errors = [{instancePath:instancePath+"/selection",schemaPath:"#/properties/selection/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate62.errors = vErrors;
+return errors === 0;
+}
+
+const schema43 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["context_compiled"]},"child_run_id":{"type":"string","minLength":1},"bundle_id":{"type":"string"},"tool_history":{"type":"object"},"previous_response_id":{"type":["string","null"]}},"required":["v","run_id","seq","ts","type","child_run_id","bundle_id","tool_history","previous_response_id"]};
+
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.child_run_id === undefined) && (missing0 = "child_run_id"))) || ((data.bundle_id === undefined) && (missing0 = "bundle_id"))) || ((data.tool_history === undefined) && (missing0 = "tool_history"))) || ((data.previous_response_id === undefined) && (missing0 = "previous_response_id"))){
+validate63.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate63.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate63.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema43.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate63.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate63.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate63.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate63.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate63.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate63.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate63.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "context_compiled")){
+validate63.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema43.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.child_run_id !== undefined){
+let data5 = data.child_run_id;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func2(data5) < 1){
+validate63.errors = [{instancePath:instancePath+"/child_run_id",schemaPath:"#/properties/child_run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate63.errors = [{instancePath:instancePath+"/child_run_id",schemaPath:"#/properties/child_run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bundle_id !== undefined){
+const _errs13 = errors;
+if(typeof data.bundle_id !== "string"){
+validate63.errors = [{instancePath:instancePath+"/bundle_id",schemaPath:"#/properties/bundle_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tool_history !== undefined){
+let data7 = data.tool_history;
+const _errs15 = errors;
+if(!(data7 && typeof data7 == "object" && !Array.isArray(data7))){
+validate63.errors = [{instancePath:instancePath+"/tool_history",schemaPath:"#/properties/tool_history/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.previous_response_id !== undefined){
+let data8 = data.previous_response_id;
+const _errs17 = errors;
+if((typeof data8 !== "string") && (data8 !== null)){
+validate63.errors = [{instancePath:instancePath+"/previous_response_id",schemaPath:"#/properties/previous_response_id/type",keyword:"type",params:{type: schema43.properties.previous_response_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate63.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate63.errors = vErrors;
+return errors === 0;
+}
+
+const schema44 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["conversation_run_started"]},"child_run_id":{"type":"string","minLength":1},"message_seq":{"type":"integer","minimum":0}},"required":["v","run_id","seq","ts","type","child_run_id","message_seq"]};
+
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.child_run_id === undefined) && (missing0 = "child_run_id"))) || ((data.message_seq === undefined) && (missing0 = "message_seq"))){
+validate64.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate64.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate64.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema44.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate64.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate64.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate64.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate64.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate64.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate64.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate64.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "conversation_run_started")){
+validate64.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema44.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.child_run_id !== undefined){
+let data5 = data.child_run_id;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func2(data5) < 1){
+validate64.errors = [{instancePath:instancePath+"/child_run_id",schemaPath:"#/properties/child_run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate64.errors = [{instancePath:instancePath+"/child_run_id",schemaPath:"#/properties/child_run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.message_seq !== undefined){
+let data6 = data.message_seq;
+const _errs13 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate64.errors = [{instancePath:instancePath+"/message_seq",schemaPath:"#/properties/message_seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate64.errors = [{instancePath:instancePath+"/message_seq",schemaPath:"#/properties/message_seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate64.errors = vErrors;
+return errors === 0;
+}
+
+const schema45 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["conversation_run_ended"]},"child_run_id":{"type":"string","minLength":1},"message_seq":{"type":"integer","minimum":0},"state":{"type":"string"},"reason":{"type":"string"},"usage":{"type":["object","null"]},"cost":{"type":["number","null"]}},"required":["v","run_id","seq","ts","type","child_run_id","message_seq","state","reason","usage","cost"]};
+
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.child_run_id === undefined) && (missing0 = "child_run_id"))) || ((data.message_seq === undefined) && (missing0 = "message_seq"))) || ((data.state === undefined) && (missing0 = "state"))) || ((data.reason === undefined) && (missing0 = "reason"))) || ((data.usage === undefined) && (missing0 = "usage"))) || ((data.cost === undefined) && (missing0 = "cost"))){
+validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate65.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate65.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema45.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate65.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate65.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate65.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate65.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate65.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate65.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "conversation_run_ended")){
+validate65.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema45.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.child_run_id !== undefined){
+let data5 = data.child_run_id;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data5 === "string"){
+if(func2(data5) < 1){
+validate65.errors = [{instancePath:instancePath+"/child_run_id",schemaPath:"#/properties/child_run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate65.errors = [{instancePath:instancePath+"/child_run_id",schemaPath:"#/properties/child_run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.message_seq !== undefined){
+let data6 = data.message_seq;
+const _errs13 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate65.errors = [{instancePath:instancePath+"/message_seq",schemaPath:"#/properties/message_seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate65.errors = [{instancePath:instancePath+"/message_seq",schemaPath:"#/properties/message_seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.state !== undefined){
+const _errs15 = errors;
+if(typeof data.state !== "string"){
+validate65.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.reason !== undefined){
+const _errs17 = errors;
+if(typeof data.reason !== "string"){
+validate65.errors = [{instancePath:instancePath+"/reason",schemaPath:"#/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+let data9 = data.usage;
+const _errs19 = errors;
+if((!(data9 && typeof data9 == "object" && !Array.isArray(data9))) && (data9 !== null)){
+validate65.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/properties/usage/type",keyword:"type",params:{type: schema45.properties.usage.type},message:"must be object,null"}];
+return false;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.cost !== undefined){
+let data10 = data.cost;
+const _errs21 = errors;
+if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
+validate65.errors = [{instancePath:instancePath+"/cost",schemaPath:"#/properties/cost/type",keyword:"type",params:{type: schema45.properties.cost.type},message:"must be number,null"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate65.errors = vErrors;
+return errors === 0;
+}
+
+const schema46 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["history_summarized"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
+
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.cause === undefined) && (missing0 = "cause"))) || ((data.figures === undefined) && (missing0 = "figures"))){
+validate66.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate66.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate66.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema46.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate66.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate66.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate66.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate66.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate66.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate66.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate66.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "history_summarized")){
+validate66.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema46.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.cause !== undefined){
+const _errs11 = errors;
+if(typeof data.cause !== "string"){
+validate66.errors = [{instancePath:instancePath+"/cause",schemaPath:"#/properties/cause/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.figures !== undefined){
+let data6 = data.figures;
+const _errs13 = errors;
+if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+validate66.errors = [{instancePath:instancePath+"/figures",schemaPath:"#/properties/figures/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate66.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate66.errors = vErrors;
+return errors === 0;
+}
+
+const schema47 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["tool_history_switched"]},"cause":{"type":"string"},"figures":{"type":"object"}},"required":["v","run_id","seq","ts","type","cause","figures"]};
+
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.cause === undefined) && (missing0 = "cause"))) || ((data.figures === undefined) && (missing0 = "figures"))){
+validate67.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate67.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate67.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema47.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate67.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate67.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate67.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate67.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate67.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate67.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate67.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "tool_history_switched")){
+validate67.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema47.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.cause !== undefined){
+const _errs11 = errors;
+if(typeof data.cause !== "string"){
+validate67.errors = [{instancePath:instancePath+"/cause",schemaPath:"#/properties/cause/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.figures !== undefined){
+let data6 = data.figures;
+const _errs13 = errors;
+if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+validate67.errors = [{instancePath:instancePath+"/figures",schemaPath:"#/properties/figures/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate67.errors = vErrors;
+return errors === 0;
+}
+
+const schema48 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["handed_off"]},"to":{"type":"string"},"model":{"type":"string"}},"required":["v","run_id","seq","ts","type","to","model"]};
+
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.v === undefined) && (missing0 = "v")) || ((data.run_id === undefined) && (missing0 = "run_id"))) || ((data.seq === undefined) && (missing0 = "seq"))) || ((data.ts === undefined) && (missing0 = "ts"))) || ((data.type === undefined) && (missing0 = "type"))) || ((data.to === undefined) && (missing0 = "to"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.v !== undefined){
+let data0 = data.v;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate68.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!(data0 === 1)){
+validate68.errors = [{instancePath:instancePath+"/v",schemaPath:"#/properties/v/enum",keyword:"enum",params:{allowedValues: schema48.properties.v.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.run_id !== undefined){
+let data1 = data.run_id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+validate68.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate68.errors = [{instancePath:instancePath+"/run_id",schemaPath:"#/properties/run_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.seq !== undefined){
+let data2 = data.seq;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate68.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate68.errors = [{instancePath:instancePath+"/seq",schemaPath:"#/properties/seq/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ts !== undefined){
+let data3 = data.ts;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate68.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate68.errors = [{instancePath:instancePath+"/ts",schemaPath:"#/properties/ts/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data4 = data.type;
+const _errs9 = errors;
+if(typeof data4 !== "string"){
+validate68.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data4 === "handed_off")){
+validate68.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema48.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+const _errs11 = errors;
+if(typeof data.to !== "string"){
+validate68.errors = [{instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.model !== undefined){
+const _errs13 = errors;
+if(typeof data.model !== "string"){
+validate68.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate68.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -6626,7 +8359,7 @@ if(typeof data0 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((((((((((((((((((((((((((((data0 === "run_started") || (data0 === "run_resumed")) || (data0 === "state_entered")) || (data0 === "request_sent")) || (data0 === "response_headers")) || (data0 === "response_first_byte")) || (data0 === "provider_event")) || (data0 === "output_text_delta")) || (data0 === "refusal_delta")) || (data0 === "reasoning_delta")) || (data0 === "response_settled")) || (data0 === "effect_settled")) || (data0 === "retry_scheduled")) || (data0 === "continuity_switched")) || (data0 === "provider_switched")) || (data0 === "history_compacted")) || (data0 === "batch_planned")) || (data0 === "limit_reached")) || (data0 === "cursor_updated")) || (data0 === "warning")) || (data0 === "command_received")) || (data0 === "approval_requested")) || (data0 === "tool_started")) || (data0 === "child_started")) || (data0 === "tool_stdout")) || (data0 === "tool_stderr")) || (data0 === "tool_ended")) || (data0 === "tool_failed")) || (data0 === "run_ended")) || (data0 === "log_repaired"))){
+if(!(((((((((((((((((((((((((((((((((((((((data0 === "run_started") || (data0 === "run_resumed")) || (data0 === "state_entered")) || (data0 === "request_sent")) || (data0 === "response_headers")) || (data0 === "response_first_byte")) || (data0 === "provider_event")) || (data0 === "output_text_delta")) || (data0 === "refusal_delta")) || (data0 === "reasoning_delta")) || (data0 === "response_settled")) || (data0 === "effect_settled")) || (data0 === "retry_scheduled")) || (data0 === "continuity_switched")) || (data0 === "provider_switched")) || (data0 === "history_compacted")) || (data0 === "batch_planned")) || (data0 === "limit_reached")) || (data0 === "cursor_updated")) || (data0 === "warning")) || (data0 === "command_received")) || (data0 === "approval_requested")) || (data0 === "tool_started")) || (data0 === "child_started")) || (data0 === "tool_stdout")) || (data0 === "tool_stderr")) || (data0 === "tool_ended")) || (data0 === "tool_failed")) || (data0 === "run_ended")) || (data0 === "log_repaired")) || (data0 === "conversation_started")) || (data0 === "conversation_entry")) || (data0 === "context_selected")) || (data0 === "context_compiled")) || (data0 === "conversation_run_started")) || (data0 === "conversation_run_ended")) || (data0 === "history_summarized")) || (data0 === "tool_history_switched")) || (data0 === "handed_off"))){
 validate22.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema7.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -6815,6 +8548,60 @@ errors = vErrors.length;
 else if(tag0 === "log_repaired"){
 if(!(validate59(data, {instancePath,parentData,parentDataProperty,rootData}))){
 vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "conversation_started"){
+if(!(validate60(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "conversation_entry"){
+if(!(validate61(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "context_selected"){
+if(!(validate62(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "context_compiled"){
+if(!(validate63(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "conversation_run_started"){
+if(!(validate64(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "conversation_run_ended"){
+if(!(validate65(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "history_summarized"){
+if(!(validate66(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "tool_history_switched"){
+if(!(validate67(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
+errors = vErrors.length;
+}
+}
+else if(tag0 === "handed_off"){
+if(!(validate68(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
 errors = vErrors.length;
 }
 }
