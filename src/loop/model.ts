@@ -45,5 +45,17 @@ export interface Model {
   readonly unsupported?: readonly string[]
   /** Said after tool outputs, when it refuses input without a user message. */
   readonly followUpMessage?: string | null
+  /** Whether it takes the calls of earlier runs as `function_call` items; where that is not known, it is not asked to. */
+  readonly nativeToolHistory?: boolean
+  /** How many tokens a request and its response may have together; null or left out: not known. */
+  readonly contextWindow?: number | null
+  /** The provider's own compaction; null or left out: it has none. */
+  readonly compact?: CompactEndpoint | null
+  readonly send: SendRequest
+}
+
+/** Where a provider makes a conversation shorter: its answer is one JSON body, not a stream. */
+export interface CompactEndpoint {
+  readonly endpoint: string
   readonly send: SendRequest
 }

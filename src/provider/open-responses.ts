@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 
 import { systemClock, type Clock } from '../clock.ts'
 import { LoopchartError } from '../errors.ts'
-import { resolveEndpoint, type EndpointOptions } from './endpoint.ts'
-import { exchange, type ExchangeHead } from './exchange.ts'
+import { resolveEndpoint, type Endpoint, type EndpointOptions } from './endpoint.ts'
+import { exchange, type ExchangeHead, type Wire } from './exchange.ts'
 import type { ProviderFault } from './fault.ts'
 import type { ProfileName } from './profiles.ts'
 import { CAPS, STREAM_TIMEOUTS, WHOLE_TIMEOUTS, withGiven, type Caps, type Timeouts } from './timeouts.ts'
@@ -15,6 +15,10 @@ export interface OpenResponsesOptions extends EndpointOptions {
   readonly model: string
   /** Whether responses come in pieces; true when left out. */
   readonly stream?: boolean | undefined
+  /** How many tokens a request and its response may have together; not known when left out. */
+  readonly contextWindow?: number | undefined
+  /** Whether it has `POST /responses/compact`; as its profile says when left out. */
+  readonly compact?: boolean | undefined
   readonly timeouts?: Partial<Timeouts> | undefined
   readonly caps?: Partial<Caps> | undefined
   /** Instead of Node's own, for example one that goes through a proxy. */
@@ -41,27 +45,30 @@ export interface OpenResponsesModel {
   /** Fields of a request that this provider refuses. */
   readonly unsupported: readonly string[]
   readonly followUpMessage: string | null
-  readonly send: (request: SendOptions) => Promise<ProviderFault | null>
+  /** Whether it takes the calls of earlier runs as `function_call` items. */
+  readonly nativeToolHistory: boolean
+  /** How many tokens a request and its response may have together; null: not known. */
+  readonly contextWindow: number | null
+  /** Where it makes a conversation shorter; null: it has no such place, or is not known to. */
+  readonly compact: OpenResponsesCompact | null
+  readonly send: SendBody
 }
+
+/** The provider's own compaction: a whole body there and back, never a stream. */
+interface OpenResponsesCompact {
+  readonly endpoint: string
+  readonly send: SendBody
+}
+
+type SendBody = (request: SendOptions) => Promise<ProviderFault | null>
 
 /** Describes a model at an Open Responses endpoint. Throws `provider_invalid` at once for what cannot work. */
 export function openResponses(options: OpenResponsesOptions): OpenResponsesModel {
-  const { model, stream = true, clock = systemClock } = options
-  if (typeof model !== 'string' || model.trim() === '') {
-    throw new LoopchartError('provider_invalid', 'model must name a model, such as gpt-5.2')
-  }
-  if (typeof stream !== 'boolean') {
-    throw new LoopchartError('provider_invalid', 'stream must be true or false')
-  }
-  const { profile, headers, urlOf, placeOf } = resolveEndpoint(options)
-  const defaults = stream ? STREAM_TIMEOUTS : WHOLE_TIMEOUTS
-  const wire = {
-    fetch: fetchOf(options),
-    clock,
-    timeouts: withGiven('timeouts', defaults, options.timeouts),
-    caps: withGiven('caps', CAPS, options.caps),
-  }
-  const place = placeOf('responses')
+  const { model, stream = true } = options
+  checkOptions(options)
+  const endpoint = resolveEndpoint(options)
+  const { profile } = endpoint
+  const place = endpoint.placeOf('responses')
   return {
     name: model,
     endpoint: place.url,
@@ -70,27 +77,68 @@ export function openResponses(options: OpenResponsesOptions): OpenResponsesModel
     canContinueById: profile.canContinueById,
     unsupported: profile.unsupported,
     followUpMessage: profile.followUpMessage,
-    send: ({ body, idempotencyKey, signal, onHead, onChunk }) =>
-      exchange(wire, {
-        method: 'POST',
-        url: urlOf('responses'),
-        place,
-        headers: {
-          'user-agent': 'loopchart',
-          ...headers,
-          'content-type': 'application/json',
-          accept: stream ? 'text/event-stream, application/json' : 'application/json',
-          // A compressed stream waits in somebody's buffer, and a small one may be a very large one.
-          'accept-encoding': 'identity',
-          'idempotency-key': headerSafe(idempotencyKey),
-        },
-        body,
-        expects: stream ? 'stream' : 'body',
-        signal,
-        onHead,
-        onChunk,
-      }),
+    nativeToolHistory: profile.nativeToolHistory,
+    contextWindow: options.contextWindow ?? profile.contextWindow,
+    compact: compactOf(options, endpoint),
+    send: senderTo('responses', endpoint, wireOf(options, stream), stream ? 'stream' : 'body'),
   }
+}
+
+function checkOptions({ model, stream, contextWindow, compact }: OpenResponsesOptions): void {
+  if (typeof model !== 'string' || model.trim() === '') {
+    throw new LoopchartError('provider_invalid', 'model must name a model, such as gpt-5.2')
+  }
+  for (const [name, value] of Object.entries({ stream, compact })) {
+    if (value === undefined || typeof value === 'boolean') continue
+    throw new LoopchartError('provider_invalid', `${name} must be true or false`)
+  }
+  if (contextWindow !== undefined && (!Number.isSafeInteger(contextWindow) || contextWindow <= 0)) {
+    throw new LoopchartError('provider_invalid', 'contextWindow must be a whole number of tokens above 0')
+  }
+}
+
+const COMPACT_PATH = 'responses/compact'
+
+function compactOf(options: OpenResponsesOptions, endpoint: Endpoint): OpenResponsesCompact | null {
+  if ((options.compact ?? endpoint.profile.canCompact) !== true) return null
+  return {
+    endpoint: endpoint.placeOf(COMPACT_PATH).url,
+    send: senderTo(COMPACT_PATH, endpoint, wireOf(options, false), 'body'),
+  }
+}
+
+function wireOf(options: OpenResponsesOptions, isStreamed: boolean): Wire {
+  return {
+    fetch: fetchOf(options),
+    clock: options.clock ?? systemClock,
+    timeouts: withGiven('timeouts', isStreamed ? STREAM_TIMEOUTS : WHOLE_TIMEOUTS, options.timeouts),
+    caps: withGiven('caps', CAPS, options.caps),
+  }
+}
+
+function senderTo(path: string, endpoint: Endpoint, wire: Wire, expects: 'stream' | 'body'): SendBody {
+  const { headers, urlOf, placeOf } = endpoint
+  const place = placeOf(path)
+  return ({ body, idempotencyKey, signal, onHead, onChunk }) =>
+    exchange(wire, {
+      method: 'POST',
+      url: urlOf(path),
+      place,
+      headers: {
+        'user-agent': 'loopchart',
+        ...headers,
+        'content-type': 'application/json',
+        accept: expects === 'stream' ? 'text/event-stream, application/json' : 'application/json',
+        // A compressed stream waits in somebody's buffer, and a small one may be a very large one.
+        'accept-encoding': 'identity',
+        'idempotency-key': headerSafe(idempotencyKey),
+      },
+      body,
+      expects,
+      signal,
+      onHead,
+      onChunk,
+    })
 }
 
 /** The fetch to use: Node's own is looked up late, so that one put in its place is used. */

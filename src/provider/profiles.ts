@@ -1,7 +1,7 @@
 // What is known about providers, as data. A fact that no source vouches for is null, or is not here.
 
 /** Changes with the facts below. */
-export const PROFILES_VERSION = '2026-11-16.v1'
+export const PROFILES_VERSION = '2026-11-16.v2'
 
 export type ProfileName =
   | 'openai'
@@ -25,6 +25,12 @@ export interface ProviderProfile {
   readonly unsupported: readonly string[]
   /** Said after tool outputs where input without a user message is refused. */
   readonly followUpMessage: string | null
+  /** Whether it takes calls that it did not just make as `function_call` items; false where that is not known. */
+  readonly nativeToolHistory: boolean
+  /** Whether it has `POST /responses/compact`; null: not known, and then it is not asked. */
+  readonly canCompact: boolean | null
+  /** How many tokens a request and its response may have together, for all of its models; null: it depends. */
+  readonly contextWindow: number | null
   readonly needsKey: boolean
   /** The environment variable that holds a key for its places, and for no other. */
   readonly keyVariable: string | null
@@ -45,11 +51,15 @@ const openai: ProviderProfile = {
   canContinueById: true,
   unsupported: [],
   followUpMessage: null,
+  nativeToolHistory: true,
+  canCompact: true,
+  contextWindow: null,
   needsKey: true,
   keyVariable: 'OPENAI_API_KEY',
   quirks: [
     'Refuses a follow-up that leaves a call of the last response without an output.',
     'Sends reasoning as response.reasoning_text events, and keepalive events while it thinks.',
+    'Its compaction gives the user messages and one item that only it can read; the next request begins a new chain with them.',
     'Ends with status 429 and insufficient_quota when the account has no credit: waiting does not help.',
   ],
 }
@@ -61,6 +71,9 @@ const openrouter: ProviderProfile = {
   canContinueById: false,
   unsupported: ['previous_response_id', 'store'],
   followUpMessage: null,
+  nativeToolHistory: true,
+  canCompact: null,
+  contextWindow: null,
   needsKey: true,
   keyVariable: 'OPENROUTER_API_KEY',
   quirks: [
@@ -76,11 +89,15 @@ const vercelGateway: ProviderProfile = {
   canContinueById: false,
   unsupported: ['previous_response_id'],
   followUpMessage: null,
+  nativeToolHistory: true,
+  canCompact: null,
+  contextWindow: null,
   needsKey: true,
   keyVariable: 'AI_GATEWAY_API_KEY',
   quirks: [
     'Passes instructions, parallel_tool_calls, metadata and previous_response_id to OpenAI models only; a developer message reaches all.',
     'Wants at least one user message in the input.',
+    'Refused function_call items in the input until 31 January 2026.',
     'Turns arguments that are not JSON into {} in the function_call items that it is sent.',
   ],
 }
@@ -92,6 +109,9 @@ const ollama: ProviderProfile = {
   canContinueById: false,
   unsupported: ['previous_response_id'],
   followUpMessage: null,
+  nativeToolHistory: true,
+  canCompact: null,
+  contextWindow: null,
   needsKey: false,
   keyVariable: null,
   quirks: ['Has /responses since 0.13.3, without stored responses; older ones answer 404.'],
@@ -104,6 +124,9 @@ const lmstudio: ProviderProfile = {
   canContinueById: true,
   unsupported: [],
   followUpMessage: null,
+  nativeToolHistory: false,
+  canCompact: null,
+  contextWindow: null,
   needsKey: false,
   keyVariable: null,
   quirks: [
@@ -120,6 +143,9 @@ const vllm: ProviderProfile = {
   canContinueById: false,
   unsupported: ['previous_response_id'],
   followUpMessage: null,
+  nativeToolHistory: true,
+  canCompact: null,
+  contextWindow: null,
   needsKey: false,
   keyVariable: null,
   quirks: [
@@ -136,6 +162,9 @@ const generic: ProviderProfile = {
   canContinueById: null,
   unsupported: [],
   followUpMessage: null,
+  nativeToolHistory: false,
+  canCompact: null,
+  contextWindow: null,
   needsKey: false,
   keyVariable: null,
   quirks: [],

@@ -14,6 +14,7 @@ export type { RecordedRequest } from '../provider/scripted/endpoint.ts'
 export { parseScript } from '../provider/scripted/parse-script.ts'
 export type {
   Script,
+  ScriptCompaction,
   ScriptEnd,
   ScriptFault,
   ScriptItem,

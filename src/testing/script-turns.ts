@@ -22,14 +22,17 @@ export function functionCall(name: string, args: JsonObject | string = {}, callI
 export interface ModelErrorOptions {
   readonly code?: string
   readonly message?: string
+  /** The field of the request that it is about. */
+  readonly param?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** An HTTP status instead of a response; `retry-after` and the like go into `headers`. */
 export function modelError(status: number, options: ModelErrorOptions = {}): ScriptTurn {
-  const { code = null, message = `the script answers with status ${status}`, headers = {} } = options
+  const { code = null, param = null, headers = {} } = options
+  const { message = `the script answers with status ${status}` } = options
   const type = status >= 500 ? 'server_error' : 'invalid_request_error'
-  return { fault: { type: 'status', status, headers, body: { error: { message, type, param: null, code } } } }
+  return { fault: { type: 'status', status, headers, body: { error: { message, type, param, code } } } }
 }
 
 /** What a script says in one of its short forms, written out. */

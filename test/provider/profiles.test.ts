@@ -36,18 +36,21 @@ test('a provider that cannot continue by id is said to refuse the id, and no oth
 test('the guide has every profile as it is, and its version', () => {
   const page = readFileSync(new URL('../../docs/guides/providers.md', import.meta.url), 'utf8')
   expect(page).toContain(`\`${PROFILES_VERSION}\``)
-  const continues = new Map([
+  const words = new Map([
     [true, 'yes'],
     [false, 'no'],
     [null, 'not known'],
   ])
-  for (const { name, canContinueById, unsupported, keyVariable } of Object.values(PROFILES)) {
+  for (const profile of Object.values(PROFILES)) {
+    const { name, canContinueById, unsupported, nativeToolHistory, canCompact, keyVariable } = profile
     const [, row = ''] = new RegExp(`^\\| \`${name}\` \\|[^|]+\\|(.+)$`, 'mu').exec(page) ?? []
-    const [byId, refused, key] = row.split('|').map((cell) => cell.trim())
-    expect([name, byId, refused]).toEqual([
+    const [byId, refused, earlierCalls, compacts, key] = row.split('|').map((cell) => cell.trim())
+    expect([name, byId, refused, earlierCalls, compacts]).toEqual([
       name,
-      continues.get(canContinueById),
+      words.get(canContinueById),
       unsupported.map((field) => `\`${field}\``).join(', '),
+      nativeToolHistory ? 'yes' : 'no',
+      words.get(canCompact),
     ])
     expect(key).toContain(keyVariable ?? '')
   }

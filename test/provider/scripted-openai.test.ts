@@ -144,3 +144,30 @@ test('the openai package sees an incomplete and a failed response as what they a
   const failed = await client.responses.create({ model: 'm', input: 'y', previous_response_id: cut.id })
   expect(failed).toMatchObject({ status: 'failed', error: { message: 'out of order' } })
 })
+
+test('the openai package compacts a conversation, and goes on with what it got', async () => {
+  const { client } = await start([ADD, FIVE])
+  const input: ResponseInputItem[] = [{ role: 'user', content: 'add' }]
+  const first = await client.responses.create({ model: 'gpt-5.2', input, tools: TOOLS, store: false })
+  const output: ResponseInputItem = { type: 'function_call_output', call_id: 'call_x', output: '5' }
+  const whole = [...input, ...(first.output as ResponseInputItem[]), output]
+  const window = await client.responses.compact({ model: 'gpt-5.2', input: whole, instructions: 'Be short.' })
+  expect(window.object).toBe('response.compaction')
+  expect(window.output.map(({ type }) => type)).toEqual(['message', 'compaction'])
+  expect(window.usage.total_tokens).toBeGreaterThan(0)
+  const next: ResponseInputItem = { role: 'user', content: 'well?' }
+  const second = await client.responses.create({
+    model: 'gpt-5.2',
+    input: [...(window.output as ResponseInputItem[]), next],
+    store: false,
+  })
+  expect(second.output_text).toBe('It is 5.')
+})
+
+test('the openai package sees a compaction that is not there as what it is', async () => {
+  const provider = await provide([], { compact: { fault: { type: 'status', status: 404 } } })
+  const client = new OpenAI({ baseURL: provider.url, apiKey: 'none', maxRetries: 0 })
+  await expect(client.responses.compact({ model: 'gpt-5.2', input: 'hi' })).rejects.toMatchObject({
+    status: 404,
+  })
+})

@@ -25,6 +25,10 @@ const VALID: readonly unknown[] = [
   turn({ fault: { type: 'status', status: 529, headers: { 'retry-after': '1' }, body: { a: 1 } } }),
   turn({ fault: { type: 'reset', at_byte: 0 }, delay_ms: 1, event_delay_ms: 2, chunk_bytes: 3 }),
   turn({ fault: { type: 'raw', text: '' } }),
+  turn({ forgets: true }),
+  { v: 1, turns: [], compact: {}, refuses_calls: true },
+  { v: 1, turns: [], compact: [{ fault: { type: 'status', status: 500 } }, { delay_ms: 1, chunk_bytes: 2 }] },
+  { v: 1, turns: [], compact: { usage: { input_tokens: 1, output_tokens: 2 } }, refuses_calls: false },
   turn({ fault: { type: 'raw_base64', base64: 'AAE=', content_type: 'text/html' } }),
 ]
 
@@ -58,6 +62,10 @@ const WRONG: readonly (readonly [unknown, string])[] = [
     'turns[0].fault.headers.a must be printable ASCII',
   ],
   [turn({ fault: { type: 'raw_base64', base64: '%%' } }), 'turns[0].fault.base64 must be base64'],
+  [turn({ forgets: 1 }), 'turns[0].forgets must be boolean'],
+  [{ v: 1, turns: [], refuses_calls: 'yes' }, 'refuses_calls must be boolean'],
+  [{ v: 1, turns: [], compact: { output: [] } }, 'compact.output is not a field of it'],
+  [{ v: 1, turns: [], compact: [{ fault: { type: 'reset' } }] }, 'compact[0].fault.at_byte is missing'],
   [turn({ usage: { input_tokens: 1 } }), 'turns[0].usage.output_tokens is missing'],
 ]
 

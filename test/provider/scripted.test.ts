@@ -129,6 +129,19 @@ test('a conversation that is sent whole gets the turns in order, by the ids that
   expect(textOf(await postJson(provider, { input: more, store: false }))).toBe('Hello there.')
 })
 
+test('a conversation that is sent whole without ids gets the turns in order, by the words of its answers', async () => {
+  const provider = await provide([HELLO, FIVE])
+  const first = await postJson(provider, { input: 'hi' })
+  const history = [
+    { type: 'message', role: 'user', content: 'hi' },
+    { type: 'message', role: 'assistant', content: textOf(first) },
+    { type: 'message', role: 'user', content: 'and now?' },
+  ]
+  expect(textOf(await postJson(provider, { input: history }))).toBe('It is 5.')
+  const other = history.with(1, { type: 'message', role: 'assistant', content: 'never said here' })
+  expect(textOf(await postJson(provider, { input: other }))).toBe('Hello there.')
+})
+
 test('two conversations do not see each other', async () => {
   const provider = await provide([HELLO, FIVE])
   const [a, b] = await Promise.all(['a', 'b'].map((input) => postJson(provider, { input })))
@@ -220,6 +233,15 @@ test('no request makes it fail', async () => {
   expect((await fetch(`${provider.url}/responses/x`)).status).toBe(404)
   expect((await fetch(`${provider.url}/models`, { method: 'DELETE' })).status).toBe(405)
   expect((await post(provider, { input: 'hi' })).status).toBe(200)
+})
+
+test('a request may have fields that only answers have', async () => {
+  const provider = await provide([HELLO])
+  const odd = { model: 'm', input: 'hi', message: 'no', status: 7 }
+  for (const path of ['responses', 'responses/compact']) {
+    const answer = await fetch(`${provider.url}/${path}`, { method: 'POST', body: JSON.stringify(odd) })
+    expect(answer.status).toBe(200)
+  }
 })
 
 test('a body of more than 16 MiB is refused', async () => {

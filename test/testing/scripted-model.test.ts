@@ -2,6 +2,10 @@ import { expect, test } from 'vitest'
 
 import { agent } from '../../src/agent.ts'
 import { run } from '../../src/loop/run.ts'
+import type { Model, SendFault } from '../../src/loop/model.ts'
+import type { CompactResource } from '../../src/protocol/generated/openresponses.ts'
+import { strictCompactionValidator } from '../../src/protocol/generated/strict-events.ts'
+import type { JsonObject } from '../../src/protocol/json.ts'
 import { loadStrict } from '../../src/protocol/load-strict.ts'
 import { assistantMessage, functionCall, modelError } from '../../src/testing/script-turns.ts'
 import { scriptedModel, type ScriptedTurn } from '../../src/testing/scripted-model.ts'
@@ -149,4 +153,135 @@ test('an error means what it means over HTTP: its code, a fallback, a date to wa
   const frame = await untilFrame(live, ({ type }) => type === 'retry_scheduled')
   expect(frame).toMatchObject({ figures: { retry_at: at.getTime() } })
   await live.cancel()
+})
+
+const USER = { type: 'message', role: 'user', content: 'add' }
+const CALL = { type: 'function_call', call_id: 'call_y', name: 'add', arguments: '{}' }
+const OUTPUT = { type: 'function_call_output', call_id: 'call_y', output: '5' }
+const SAID = { type: 'message', role: 'assistant', content: 'Well.' }
+
+interface Sent {
+  readonly fault: SendFault | null
+  readonly text: string
+  readonly contentType: string | null
+}
+
+async function sendTo(to: Pick<Model, 'send'> | null | undefined, body: object): Promise<Sent> {
+  const chunks: Uint8Array[] = []
+  let contentType: string | null = null
+  const fault = await to?.send({
+    body: JSON.stringify({ model: 'scripted-1', ...body }),
+    idempotencyKey: 'key',
+    signal: new AbortController().signal,
+    onHead: (head) => void ({ contentType } = head),
+    onChunk: (chunk) => chunks.push(chunk) > 0,
+  })
+  return { fault: fault ?? null, text: Buffer.concat(chunks).toString(), contentType }
+}
+
+function refusedWith(code: string, param: string): object {
+  return { isRetryable: false, provider: { status: 400, code, param } }
+}
+
+test('a model that forgets refuses to continue what it said before, and uses up no turn for it', async () => {
+  const model = scriptedModel([assistantMessage('one'), assistantMessage('two'), assistantMessage('three')])
+  expect((await sendTo(model, { input: 'a', previous_response_id: 'resp_of_another' })).fault).toBeNull()
+  model.forget()
+  for (const id of ['resp_1', 'resp_of_another']) {
+    const { fault } = await sendTo(model, { input: 'b', previous_response_id: id })
+    expect(fault).toMatchObject(refusedWith('previous_response_not_found', 'previous_response_id'))
+  }
+  expect((await sendTo(model, { input: 'b' })).text).toContain('two')
+  expect((await sendTo(model, { input: 'c', previous_response_id: 'resp_4' })).text).toContain('three')
+  model.assertComplete()
+})
+
+test('a turn can make the model forget, itself included', async () => {
+  const model = scriptedModel([
+    { output: [assistantMessage('one')], forgets: true },
+    () => ({ output: [assistantMessage('two')], forgets: true }),
+    assistantMessage('three'),
+  ])
+  await sendTo(model, { input: 'a' })
+  const lost = refusedWith('previous_response_not_found', 'previous_response_id')
+  expect((await sendTo(model, { input: 'b', previous_response_id: 'resp_1' })).fault).toMatchObject(lost)
+  await sendTo(model, { input: 'b' })
+  expect((await sendTo(model, { input: 'c', previous_response_id: 'resp_3' })).fault).toMatchObject(lost)
+})
+
+test('a model can refuse the calls of earlier runs, once or for good', async () => {
+  const earlier = { input: [USER, CALL, OUTPUT, SAID, USER] }
+  const refused = refusedWith('invalid_input', 'input')
+  const never = scriptedModel([assistantMessage('one')], { refusesCalls: true })
+  expect((await sendTo(never, earlier)).fault).toMatchObject(refused)
+  expect((await sendTo(never, { input: [USER, CALL, OUTPUT] })).fault).toBeNull()
+  const once = scriptedModel([
+    modelError(400, { code: 'invalid_input', param: 'input' }),
+    assistantMessage('one'),
+  ])
+  expect((await sendTo(once, earlier)).fault).toMatchObject(refused)
+  expect((await sendTo(once, earlier)).fault).toBeNull()
+})
+
+test('a model says of itself what its options say, and by default that it can do nothing more', () => {
+  expect(scriptedModel([])).toMatchObject({ nativeToolHistory: false, contextWindow: null, compact: null })
+  const able = { nativeToolHistory: true, contextWindow: 1000, compact: true, endpoint: 'one:' }
+  expect(scriptedModel([], able)).toMatchObject({
+    endpoint: 'one:',
+    nativeToolHistory: true,
+    contextWindow: 1000,
+    compact: { endpoint: 'one:/compact' },
+  })
+})
+
+async function windowOf(model: Model, input: readonly object[]): Promise<CompactResource> {
+  const { fault, text, contentType } = await sendTo(model.compact, { input })
+  expect([fault, contentType]).toEqual([null, 'application/json'])
+  const window: unknown = JSON.parse(text)
+  expect(strictCompactionValidator(window)).toBe(true)
+  return window as CompactResource
+}
+
+test('a compaction in process is one that its own endpoint takes back, and no other', async () => {
+  const model = scriptedModel([assistantMessage('one')], { compact: true })
+  const { output } = await windowOf(model, [USER, CALL, OUTPUT, SAID])
+  expect(output.map(({ type }) => type)).toEqual(['message', 'compaction'])
+  expect((await sendTo(model, { input: [...output, USER] })).fault).toBeNull()
+  const later = scriptedModel([assistantMessage('one')], { compact: true })
+  expect((await sendTo(later, { input: [...output, USER] })).fault).toBeNull()
+  expect((await windowOf(later, [...output, USER])).output).toHaveLength(3)
+  const elsewhere = scriptedModel([assistantMessage('one')], { endpoint: 'elsewhere:', compact: true })
+  for (const to of [elsewhere, elsewhere.compact]) {
+    const { fault } = await sendTo(to, { input: [...output, USER] })
+    expect(fault).toMatchObject(refusedWith('invalid_encrypted_content', 'input'))
+  }
+  const bodies: readonly JsonObject[] = model.compactRequests
+  expect(bodies).toEqual([{ model: 'scripted-1', input: [USER, CALL, OUTPUT, SAID] }])
+  expect(model.requests).toHaveLength(1)
+})
+
+test('a compaction in process refuses half a pair, and what is no request', async () => {
+  const model = scriptedModel([], { compact: true })
+  const { fault } = await sendTo(model.compact, { input: [USER, CALL] })
+  expect(fault?.message).toContain('No tool output found for function call call_y.')
+  expect((await sendTo(model.compact, {})).fault?.message).toContain('There is nothing to compact.')
+  expect((await sendTo(model.compact, { input: 7 })).fault?.code).toBe('request_refused')
+})
+
+test('compactions in process fail as they are told to', async () => {
+  const some = scriptedModel([], { compact: [{ fault: { type: 'status', status: 500 } }] })
+  expect((await sendTo(some.compact, { input: 'a' })).fault).toMatchObject({ isRetryable: true })
+  expect((await sendTo(some.compact, { input: 'a' })).fault).toBeNull()
+  const none = scriptedModel([], { compact: { fault: { type: 'status', status: 404 } } })
+  for (const input of ['a', 'b']) {
+    expect((await sendTo(none.compact, { input })).fault?.code).toBe('endpoint_not_found')
+  }
+  const lost = scriptedModel([], { compact: { fault: { type: 'reset', at_byte: 10 } } })
+  const { fault, text } = await sendTo(lost.compact, { input: 'a' })
+  expect([fault?.code, text.length]).toEqual(['connection_lost', 10])
+  const raw = scriptedModel([], { compact: { fault: { type: 'raw', text: '{' } } })
+  expect(await sendTo(raw.compact, { input: 'a' })).toMatchObject({ fault: null, text: '{' })
+  expect(() => scriptedModel([], { compact: { output: [] } as never })).toThrow(
+    'script is not valid: output is not a field of it',
+  )
 })

@@ -5,7 +5,7 @@ import type * as zod from 'zod'
 import { LoopchartError } from '../../errors.ts'
 import { faultText } from '../../protocol/fault-text.ts'
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts'
-import type { Script, ScriptTurn } from './script.ts'
+import type { Script, ScriptCompaction, ScriptTurn } from './script.ts'
 
 /** Takes what a script file holds and gives it back typed. Throws `script_invalid`, naming the first wrong field. */
 export function parseScript(value: unknown): Script {
@@ -17,6 +17,13 @@ export function parseScript(value: unknown): Script {
 /** Takes one turn, as a function gives it. Throws `script_invalid`. */
 export function parseTurn(value: unknown): ScriptTurn {
   const parsed = shapes().turn.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw invalid(parsed.error)
+}
+
+/** Takes what is said about compactions, one for all or a list. Throws `script_invalid`. */
+export function parseCompactions(value: unknown): ScriptCompaction | readonly ScriptCompaction[] {
+  const parsed = shapes().compact.safeParse(value)
   if (parsed.success) return parsed.data
   throw invalid(parsed.error)
 }
@@ -63,23 +70,34 @@ function shapesOf(z: typeof zod) {
       message: z.string().exactOptional(),
     }),
   ])
-  const turn = z.strictObject({
-    output: z.array(itemShape(z)).max(ITEMS_MAX).exactOptional(),
+  const sending = {
     usage: usage.exactOptional(),
-    end: end.exactOptional(),
     delay_ms: delayMs.exactOptional(),
-    event_delay_ms: delayMs.exactOptional(),
     chunk_bytes: z.int().min(1).exactOptional(),
     fault: faultShape(z).exactOptional(),
+  }
+  const turn = z.strictObject({
+    output: z.array(itemShape(z)).max(ITEMS_MAX).exactOptional(),
+    usage: sending.usage,
+    end: end.exactOptional(),
+    delay_ms: sending.delay_ms,
+    event_delay_ms: delayMs.exactOptional(),
+    chunk_bytes: sending.chunk_bytes,
+    fault: sending.fault,
+    forgets: z.boolean().exactOptional(),
   })
+  const compaction = z.strictObject(sending)
+  const compact = z.union([compaction, z.array(compaction).max(TURNS_MAX)])
   const script = z.strictObject({
     $schema: z.string().exactOptional(),
     v: z.literal(1),
     description: z.string().exactOptional(),
     turns: z.array(turn).max(TURNS_MAX),
+    compact: compact.exactOptional(),
+    refuses_calls: z.boolean().exactOptional(),
   })
   const title = 'What a scripted provider answers, turn by turn.'
-  return { turn, script: script.meta({ title: 'loopchart script', description: title }) }
+  return { turn, compact, script: script.meta({ title: 'loopchart script', description: title }) }
 }
 
 function itemShape(z: typeof zod) {

@@ -25,22 +25,29 @@ export function readText(incoming: IncomingMessage): Promise<string | Refusal> {
   })
 }
 
+/** A request that may be answered; what a client sends has any names it likes, so it is not beside a refusal's. */
+export interface Accepted<Request> {
+  readonly request: Request
+}
+
 /** Holds a request to the protocol, with the two forms beside it that real providers take as well. */
-export function readRequest(body: JsonObject): CreateResponseBody | Refusal {
+export function readRequest(body: JsonObject): Accepted<CreateResponseBody> | Refusal {
   if (body['background'] === true) {
     return badRequest('background is not supported', { param: 'background', code: 'unsupported_parameter' })
   }
   try {
-    return parseRequest(accepted(body))
+    return { request: parseRequest(acceptedBody(body)) }
   } catch (error) {
     if (!(error instanceof LoopchartError)) throw error
     return badRequest(error.message, { code: 'invalid_request' })
   }
 }
 
-// A message without its type, and reasoning with its raw text: the schema of the protocol has neither, and clients
-// that send back what they got do both.
-function accepted(body: JsonObject): JsonObject {
+/**
+ * A body with what the protocol takes in the place of two forms that it does not: a message without its type, and
+ * reasoning with its raw text. Clients that send back what they got do both.
+ */
+export function acceptedBody(body: JsonObject): JsonObject {
   const { input } = body
   if (!Array.isArray(input)) return body
   return { ...body, input: input.map((item: Json) => (isJsonObject(item) ? acceptedItem(item) : item)) }

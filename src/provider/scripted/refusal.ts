@@ -17,6 +17,14 @@ export function badRequest(
   return { status: 400, type: 'invalid_request_error', code, message, param }
 }
 
+/** A chain that hangs on a response that is not there, or not any more. */
+export function responseNotFound(id: string): Refusal {
+  return badRequest(`Previous response with id '${id.slice(0, 100)}' not found.`, {
+    code: 'previous_response_not_found',
+    param: 'previous_response_id',
+  })
+}
+
 /** The body of an error, as providers send it. */
 export function errorBody({ message, type, param, code }: Refusal): JsonObject {
   return { error: { message, type, param, code } }

@@ -8,7 +8,14 @@ export interface Script {
   readonly description?: string
   /** In the order in which each conversation gets them. */
   readonly turns: readonly ScriptTurn[]
+  /** What `POST /responses/compact` does: one for all, or a list for the first ones; it works when left out. */
+  readonly compact?: ScriptCompaction | readonly ScriptCompaction[]
+  /** Refuses `function_call` items in a request that does not end with the output of one, as some gateways did. */
+  readonly refuses_calls?: boolean
 }
+
+/** How one compaction goes. */
+export type ScriptCompaction = Pick<ScriptTurn, 'usage' | 'delay_ms' | 'chunk_bytes' | 'fault'>
 
 /** One response of the model, or what comes instead of it. */
 export interface ScriptTurn {
@@ -24,6 +31,8 @@ export interface ScriptTurn {
   /** Cuts the body into pieces of this size; otherwise it is sent event by event. */
   readonly chunk_bytes?: number
   readonly fault?: ScriptFault
+  /** Afterwards no response is stored any more, this one included: none can be continued by its id. */
+  readonly forgets?: boolean
 }
 
 export type ScriptItem =

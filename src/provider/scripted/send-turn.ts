@@ -27,9 +27,15 @@ export function isWhole({ fault }: ScriptTurn, bodyLength: number): boolean {
 
 /** The bytes of a response, in the pieces in which they are sent. */
 export function bodyPieces(turn: ScriptTurn, built: BuiltResponse, isStreamed: boolean): readonly Buffer[] {
-  const texts = isStreamed ? [...built.events.map(sseText), SSE_DONE] : [JSON.stringify(built.response)]
-  const pieces = texts.map((text) => Buffer.from(text))
+  if (!isStreamed) return wholePieces(turn, built.response)
+  const pieces = [...built.events.map(sseText), SSE_DONE].map((text) => Buffer.from(text))
   return turn.chunk_bytes === undefined ? pieces : cut(Buffer.concat(pieces), turn.chunk_bytes)
+}
+
+/** The bytes of a JSON body, in the pieces in which they are sent. */
+export function wholePieces({ chunk_bytes: size }: ScriptTurn, body: object): readonly Buffer[] {
+  const bytes = Buffer.from(JSON.stringify(body))
+  return size === undefined ? [bytes] : cut(bytes, size)
 }
 
 function cut(bytes: Buffer, size: number): readonly Buffer[] {

@@ -4,9 +4,10 @@ import { createServer, type Server } from 'node:http'
 import { systemClock, type Clock } from '../../clock.ts'
 import { LoopchartError } from '../../errors.ts'
 import type { CreateResponseBody } from '../../protocol/requests.ts'
-import { Endpoint, type RecordedRequest } from './endpoint.ts'
-import { parseScript } from './parse-script.ts'
-import type { Script, ScriptTurn } from './script.ts'
+import { compactionsFrom } from './compactions-from.ts'
+import { Endpoint, type EndpointOptions, type RecordedRequest } from './endpoint.ts'
+import { parseCompactions, parseScript } from './parse-script.ts'
+import type { Script, ScriptCompaction, ScriptTurn } from './script.ts'
 
 /**
  * Says what a turn of a conversation is. `turn` counts from 1 in each conversation; an attempt that a fault ended
@@ -22,6 +23,10 @@ export interface ScriptedProviderOptions {
   readonly host?: string
   /** Any free one when left out. */
   readonly port?: number
+  /** Instead of what a script says of compactions: one for all, or a list for the first ones. */
+  readonly compact?: ScriptCompaction | readonly ScriptCompaction[]
+  /** Whether it refuses the calls of earlier runs as `function_call` items; a script may say so as well. */
+  readonly refusesCalls?: boolean
   /** What the waits of a script go by. */
   readonly clock?: Clock
 }
@@ -31,25 +36,34 @@ export interface ScriptedProvider {
   readonly url: string
   /** What was asked so far, wrong requests that are JSON included; the latest 10,000. */
   readonly requests: readonly RecordedRequest[]
+  /** The same of compactions. */
+  readonly compactRequests: readonly RecordedRequest[]
+  /** Drops every response that is stored: none can be continued by its id, as if it had come to the end of its time. */
+  forget(): void
   /** Stops listening and drops every connection. Resolves when all are gone. */
   close(): Promise<void>
 }
 
 /**
  * Starts a provider that speaks Open Responses over HTTP: streams and whole bodies, chains of responses, conversations
- * that are sent whole. The turns of a script come in order in each conversation. Throws `script_invalid` for a script
+ * that are sent whole, compactions. The turns of a script come in order in each conversation. Throws `script_invalid` for a script
  * that is none, and `usage` when it cannot listen.
  */
 export async function startScriptedProvider(
   script: Script | ScriptFunction,
-  { host = '127.0.0.1', port = 0, clock = systemClock }: ScriptedProviderOptions = {},
+  options: ScriptedProviderOptions = {},
 ): Promise<ScriptedProvider> {
-  const endpoint = new Endpoint(typeof script === 'function' ? script : turnsOf(parseScript(script)), clock)
-  const server = createServer((incoming, outgoing) => void endpoint.handle(incoming, outgoing))
+  const { host = '127.0.0.1', port = 0, clock = systemClock } = options
+  const said = saidBy(script, options)
+  const server = createServer()
   const url = await listen(server, host, port)
+  const endpoint = new Endpoint({ ...said, where: url, clock })
+  server.on('request', (incoming, outgoing) => void endpoint.handle(incoming, outgoing))
   return {
     url,
     requests: endpoint.requests,
+    compactRequests: endpoint.compactRequests,
+    forget: () => endpoint.forget(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -58,9 +72,21 @@ export async function startScriptedProvider(
   }
 }
 
-/** The turns of a script file as a function. */
-function turnsOf({ turns }: Script): (request: CreateResponseBody, turn: number) => ScriptTurn | null {
-  return (_, turn) => turns[turn - 1] ?? null
+/** What a script says, or a function and the options beside it. */
+function saidBy(
+  script: Script | ScriptFunction,
+  options: ScriptedProviderOptions,
+): Pick<EndpointOptions, 'turnOf' | 'compactionOf' | 'refusesCalls'> {
+  const { compact, refusesCalls = false } = options
+  const given = compact === undefined ? undefined : parseCompactions(compact)
+  if (typeof script === 'function')
+    return { turnOf: script, compactionOf: compactionsFrom(given), refusesCalls }
+  const parsed = parseScript(script)
+  return {
+    turnOf: (_, turn) => parsed.turns[turn - 1] ?? null,
+    compactionOf: compactionsFrom(given ?? parsed.compact),
+    refusesCalls: refusesCalls || parsed.refuses_calls === true,
+  }
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {

@@ -8,8 +8,8 @@ const CHARACTERS_PER_TOKEN = 4
 
 /** What a response has used: as the turn says, or an estimate. */
 export function usageOf(
-  { usage }: ScriptTurn,
-  { input }: CreateResponseBody,
+  { usage }: Pick<ScriptTurn, 'usage'>,
+  { input }: Pick<CreateResponseBody, 'input'>,
   output: readonly OutputItem[],
 ): Usage {
   const input_tokens = usage?.input_tokens ?? estimate(input ?? '')
