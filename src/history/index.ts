@@ -2,6 +2,13 @@
  * History: what a model is told about earlier turns. This room turns a conversation into items that a request may hold,
  * within budgets, and never decides when: it answers with plain values.
  */
+export { compactedItems } from './compaction/compacted-items.ts'
+export { itemTokens, planCompaction } from './compaction/plan-compaction.ts'
+export type { CompactionPlan, PlanOptions } from './compaction/plan-compaction.ts'
+export { summarizeItems } from './compaction/summarize-items.ts'
+export type { SummarizeItemsOptions } from './compaction/summarize-items.ts'
+export { SUMMARY_INSTRUCTIONS, summaryQuestion } from './compaction/summary-question.ts'
+export type { SummaryQuestionOptions } from './compaction/summary-question.ts'
 export { compileContext } from './context-bundle/compile-context.ts'
 export type {
   CompiledContext,
@@ -12,6 +19,7 @@ export type {
 export type { ContextStrategy, StrategyReason } from './context-bundle/choose-context-strategy.ts'
 export { contextBundleId, writeContextBundle } from './context-bundle/context-bundle.ts'
 export type {
+  BundleCompaction,
   BundleItem,
   BundleMessage,
   BundleProvenance,

@@ -11,11 +11,17 @@ import {
   type ContextStrategy,
   type StrategyReason,
 } from './choose-context-strategy.ts'
-import { contextBundleId, type BundleProvenance, type ContextBundle } from './context-bundle.ts'
+import {
+  contextBundleId,
+  type BundleCompaction,
+  type BundleProvenance,
+  type ContextBundle,
+} from './context-bundle.ts'
 import type { Checkpoint, ConversationEntry, ConversationSource } from './conversation-source.ts'
 import { fitBudget, type CountedPart } from './fit-budget.ts'
+import { isCompacted } from './is-compacted.ts'
 import { selectTurns, type ContextPart, type LeftOut } from './select-turns.ts'
-import { summaryText } from './summary-text.ts'
+import { coverNote, summaryText } from './summary-text.ts'
 
 /** Up to where a conversation is compiled, and how. */
 export interface CompileOptions {
@@ -28,6 +34,11 @@ export interface CompileOptions {
   /** `omit`, which is the default, gives a `rip.context_bundle.v1`; `include` a `loopchart.context_bundle.v1`. */
   readonly toolWork?: 'omit' | 'include'
   readonly budgetTokens?: number
+  /**
+   * Where the bundle will be sent. When the newest checkpoint has what that very endpoint compacted, and `toolWork` is
+   * `include`, that stands in the place of all summaries.
+   */
+  readonly endpoint?: string
   /** `estimateTokens` when left out. */
   readonly countTokens?: TokenCounter
 }
@@ -55,6 +66,8 @@ export interface SelectedCheckpoint {
   readonly artifact_id: string
   readonly from_seq: number
   readonly to_seq: number
+  /** Whether what a provider made of it was taken, in the place of every summary. */
+  readonly compacted: boolean
 }
 
 /** A bundle, and how it came to be what it is. */
@@ -75,9 +88,10 @@ export function compileContext(source: ConversationSource, options: CompileOptio
   checkNumbers(source, cut.fromSeq, recent, budgetTokens)
   const chosen = chooseContextStrategy(options.strategy, source.checkpoints(), cut.fromSeq)
   const coveredSeq = chosen.checkpoints.at(-1)?.toSeq ?? -1
+  const compacted = toolWork === 'include' ? compactedCheckpoint(chosen.checkpoints, options.endpoint) : null
   const selected = selectTurns(source, { cutSeq: cut.fromSeq, coveredSeq, recent, toolWork })
   const fitted = fitBudget(
-    chosen.checkpoints.map((checkpoint) => summaryPart(checkpoint, countTokens)),
+    memoryParts(chosen.checkpoints, compacted, countTokens),
     selected.turns.map((parts) => parts.map((part) => countedPart(part, countTokens))),
     budgetTokens,
   )
@@ -90,7 +104,7 @@ export function compileContext(source: ConversationSource, options: CompileOptio
     from_message_id: bundle.source.from_message_id ?? null,
     recent,
     tool_work: toolWork,
-    checkpoints: chosen.checkpoints.map(selectedCheckpoint),
+    checkpoints: chosen.checkpoints.map((one) => selectedCheckpoint(one, one.seq === compacted?.seq)),
     left_out: [...selected.leftOut, ...fitted.leftOut],
     tokens: fitted.tokens,
     budget_tokens: budgetTokens,
@@ -129,14 +143,40 @@ function makeBundle(
   return {
     schema: 'rip.context_bundle.v1',
     ...head,
-    items: items.filter((item) => item.type !== 'tool_work'),
+    items: items.filter((item) => item.type !== 'tool_work' && item.type !== 'compaction'),
   }
+}
+
+/** The newest checkpoint with what an endpoint compacted, if that endpoint is asked; null: text it is. */
+function compactedCheckpoint(
+  checkpoints: readonly Checkpoint[],
+  endpoint: string | undefined,
+): CompactedCheckpoint | null {
+  const newest = checkpoints.at(-1)
+  if (newest?.compacted === undefined || newest.compacted.endpoint !== endpoint) return null
+  const { seq, artifactId, compacted } = newest
+  // What cannot be sent must not keep a run from starting: there is the text.
+  if (!isCompacted(compacted.items)) return null
+  return { seq, item: { type: 'compaction', artifact_id: artifactId, endpoint, items: compacted.items } }
+}
+
+interface CompactedCheckpoint {
+  readonly seq: number
+  readonly item: BundleCompaction
+}
+
+function memoryParts(
+  checkpoints: readonly Checkpoint[],
+  compacted: CompactedCheckpoint | null,
+  countTokens: TokenCounter,
+): readonly CountedPart[] {
+  if (compacted === null) return checkpoints.map((checkpoint) => summaryPart(checkpoint, countTokens))
+  return [countedPart({ ...compacted, group: null }, countTokens)]
 }
 
 function summaryPart(checkpoint: Checkpoint, countTokens: TokenCounter): CountedPart {
   const { seq, artifactId, fromSeq, toSeq, text } = checkpoint
-  const note = `covers entries ${fromSeq} to ${toSeq}`
-  const item = { type: 'summary_ref', artifact_id: artifactId, note } as const
+  const item = { type: 'summary_ref', artifact_id: artifactId, note: coverNote(fromSeq, toSeq) } as const
   return { seq, group: null, item, type: 'checkpoint', tokens: countTokens(summaryText(item, text)) }
 }
 
@@ -148,10 +188,11 @@ function countedPart(part: ContextPart, countTokens: TokenCounter): CountedPart 
 
 function entryType(item: ContextPart['item']): ConversationEntry['type'] {
   if (item.type === 'tool_work') return item.type
-  if (item.type === 'summary_ref') return 'checkpoint'
+  if (item.type === 'summary_ref' || item.type === 'compaction') return 'checkpoint'
   return item.role === 'assistant' ? 'answer' : 'message'
 }
 
-function selectedCheckpoint({ seq, artifactId, fromSeq, toSeq }: Checkpoint): SelectedCheckpoint {
-  return { seq, artifact_id: artifactId, from_seq: fromSeq, to_seq: toSeq }
+function selectedCheckpoint(checkpoint: Checkpoint, compacted: boolean): SelectedCheckpoint {
+  const { seq, artifactId, fromSeq, toSeq } = checkpoint
+  return { seq, artifact_id: artifactId, from_seq: fromSeq, to_seq: toSeq, compacted }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import { canonicalJson } from '../../protocol/canonical-json.ts'
+import type { InputItem } from '../../protocol/items.ts'
 import type { ToolWorkItem } from './tool-work.ts'
 
 /** A compiled context, in one of the two forms that are read and written. `schemas/context-bundle/` describes both. */
@@ -12,7 +13,7 @@ export interface RipContextBundle extends BundleHead {
   readonly items: readonly (BundleMessage | BundleSummaryRef)[]
 }
 
-/** The same, with the work that runs did with tools. */
+/** The same, with the work that runs did with tools, and with what a provider made of earlier entries. */
 export interface LoopchartContextBundle extends BundleHead {
   readonly schema: 'loopchart.context_bundle.v1'
   readonly items: readonly BundleItem[]
@@ -37,7 +38,7 @@ export interface BundleProvenance {
 }
 
 /** Whatever a bundle can hold. */
-export type BundleItem = BundleMessage | BundleSummaryRef | BundleToolWork
+export type BundleItem = BundleMessage | BundleSummaryRef | BundleToolWork | BundleCompaction
 
 /** A message in full. Answers of the model are messages too; they have no actor. */
 export interface BundleMessage {
@@ -57,11 +58,20 @@ export interface BundleSummaryRef {
   readonly note?: string | null
 }
 
-/** One whole group: reasoning, the calls that came of it, and their outputs. */
+/** One whole group: reasoning, what was said, the calls that came of it, and their outputs. */
 export interface BundleToolWork {
   readonly type: 'tool_work'
   readonly thread_seq: number
   readonly items: readonly ToolWorkItem[]
+}
+
+/** What a provider made of the entries that a summary is about; it stands in the place of all summaries. */
+export interface BundleCompaction {
+  readonly type: 'compaction'
+  /** Names the summary for other providers. */
+  readonly artifact_id: string
+  readonly endpoint: string
+  readonly items: readonly InputItem[]
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { InputItem } from '../../protocol/items.ts'
 import type { ToolWorkItem } from './tool-work.ts'
 
 /**
@@ -44,7 +45,10 @@ export interface ToolWorkEntry {
   readonly runId: string
   /** The user's message that the run was for. */
   readonly messageSeq: number
-  /** In order. Each holds reasoning, the calls that came of it and their outputs, and is never taken apart. */
+  /**
+   * In order. Each holds reasoning, what was said, the calls that came of it and their outputs, and is never taken
+   * apart.
+   */
   readonly groups: readonly (readonly ToolWorkItem[])[]
 }
 
@@ -58,4 +62,6 @@ export interface Checkpoint {
   readonly fromSeq: number
   /** Inclusive, and less than `seq`: a summary is written after what it is about. */
   readonly toSeq: number
+  /** What a provider made of the same entries. Only the endpoint that made it can read it. */
+  readonly compacted?: { readonly endpoint: string; readonly items: readonly InputItem[] }
 }

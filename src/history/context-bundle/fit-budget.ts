@@ -16,9 +16,9 @@ export interface FittedContext {
 }
 
 /**
- * Leaves out whole turns, the oldest first, until the rest is within the budget. When only the newest turn is left:
- * its groups of tool work, then the summaries, then its other parts, each the oldest first. The newest message of
- * the user always stays. Parts are never cut.
+ * Leaves out what the older turns did with tools, then the older turns, each the oldest first, until the rest is within
+ * the budget: what was said is worth more than how it was found out. When only the newest turn is left: its groups of
+ * tool work, then the summaries, then its other parts. The newest message of the user always stays. Parts are never cut.
  */
 export function fitBudget(
   summaries: readonly CountedPart[],
@@ -47,7 +47,19 @@ function unitsToDrop(
   turns: readonly (readonly CountedPart[])[],
 ): readonly (readonly CountedPart[])[] {
   const newest = turns.at(-1) ?? []
-  const toolWork = newest.filter(({ item }) => item.type === 'tool_work')
+  const older = turns.slice(0, -1)
   const others = newest.filter(({ item }) => item.type === 'message' && item.role !== 'user')
-  return [...turns.slice(0, -1), ...[...toolWork, ...summaries, ...others].map((part) => [part])]
+  return [
+    ...older.flatMap(toolWorkOf).map((part) => [part]),
+    ...older.map((parts) => parts.filter((part) => !isToolWork(part))),
+    ...[...toolWorkOf(newest), ...summaries, ...others].map((part) => [part]),
+  ]
+}
+
+function toolWorkOf(parts: readonly CountedPart[]): readonly CountedPart[] {
+  return parts.filter(isToolWork)
+}
+
+function isToolWork({ item }: CountedPart): boolean {
+  return item.type === 'tool_work'
 }

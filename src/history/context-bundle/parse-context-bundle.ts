@@ -3,6 +3,7 @@ import { faultText } from '../../protocol/fault-text.ts'
 import { findUnsendable } from '../../protocol/find-unsendable.ts'
 import { isJsonObject } from '../../protocol/json.ts'
 import type { ContextBundle } from './context-bundle.ts'
+import { isCompacted } from './is-compacted.ts'
 import { isWholeGroup } from './tool-work.ts'
 
 /**
@@ -51,9 +52,11 @@ const summaryRef = objectOf({ type: text, artifact_id: text }, { note: text })
 
 const toolWork = objectOf({ type: text, thread_seq: count, items: wholeGroup }, {})
 
+const compaction = objectOf({ type: text, artifact_id: text, endpoint: text, items: compacted }, {})
+
 const ripItem: Check = itemOf({ message, summary_ref: summaryRef })
 
-const loopchartItem: Check = itemOf({ message, summary_ref: summaryRef, tool_work: toolWork })
+const loopchartItem: Check = itemOf({ message, summary_ref: summaryRef, tool_work: toolWork, compaction })
 
 function bundleOf(item: Check): Check {
   return objectOf(
@@ -127,4 +130,8 @@ function wholeGroup(value: unknown, keys: readonly string[]): string | null {
   return isWholeGroup(value)
     ? null
     : faultText(keys, 'must be calls with their outputs, and reasoning before them, as the protocol has them')
+}
+
+function compacted(value: unknown, keys: readonly string[]): string | null {
+  return isCompacted(value) ? null : faultText(keys, 'must be items that a request takes')
 }

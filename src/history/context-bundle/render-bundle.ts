@@ -3,6 +3,7 @@ import { canonicalJson } from '../../protocol/canonical-json.ts'
 import type { InputItem } from '../../protocol/items.ts'
 import { parseJson } from '../../protocol/json.ts'
 import { SentCallIds } from '../tool-history/sent-call-ids.ts'
+import { withCallId } from '../tool-history/with-call-id.ts'
 import type { BundleItem, ContextBundle } from './context-bundle.ts'
 import { summaryText } from './summary-text.ts'
 import type { ToolWorkItem } from './tool-work.ts'
@@ -28,9 +29,9 @@ interface TextToolWork {
 }
 
 /**
- * The input items that a bundle stands for, in its order. The same bundle always gives the same bytes, whatever the
- * order of the keys in it. Throws `artifact_unknown` when a summary is not there: a run that has lost its memory
- * must not start as if it had none.
+ * The input items that a bundle stands for, in its order; what a provider compacted is given as it is. The same
+ * bundle always gives the same bytes, whatever the order of the keys in it. Throws `artifact_unknown` when a summary
+ * is not there: a run that has lost its memory must not start as if it had none.
  */
 export function renderBundle(bundle: ContextBundle, options: RenderOptions): readonly InputItem[] {
   const sentCallIds = new SentCallIds()
@@ -51,6 +52,11 @@ function renderItem(
         throw new LoopchartError('artifact_unknown', `there is no summary ${item.artifact_id}`)
       return [{ type: 'message', role: 'system', content: summaryText(item, summary) }]
     }
+    case 'compaction': {
+      const items = item.items.map(withSortedKeys)
+      for (const one of items) if (one.type === 'function_call') sentCallIds.next(one.call_id)
+      return items
+    }
     case 'tool_work': {
       const items = item.items.map(withSortedKeys)
       return options.toolWork === 'text' ? options.renderToolWork(items) : nativeItems(items, sentCallIds)
@@ -58,8 +64,8 @@ function renderItem(
   }
 }
 
-function withSortedKeys(item: ToolWorkItem): ToolWorkItem {
-  const sorted: ToolWorkItem = JSON.parse(canonicalJson(item))
+function withSortedKeys<Item extends InputItem>(item: Item): Item {
+  const sorted: Item = JSON.parse(canonicalJson(item))
   return sorted
 }
 
@@ -69,14 +75,15 @@ function nativeItems(items: readonly ToolWorkItem[], sentCallIds: SentCallIds): 
   return items.map((item) => {
     switch (item.type) {
       case 'reasoning':
+      case 'message':
         return item
       case 'function_call': {
         const callId = sentCallIds.next(item.call_id)
         callIds.set(item.call_id, callId)
-        return { ...item, arguments: sentArguments(item.arguments), call_id: callId }
+        return { ...withCallId(item, callId), arguments: sentArguments(item.arguments) }
       }
       case 'function_call_output':
-        return { ...item, call_id: callIds.get(item.call_id) ?? item.call_id }
+        return withCallId(item, callIds.get(item.call_id) ?? item.call_id)
     }
   })
 }

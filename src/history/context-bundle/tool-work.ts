@@ -1,4 +1,5 @@
 import type {
+  AssistantMessageItemParam,
   FunctionCallItemParam,
   FunctionCallOutputItemParam,
   ReasoningItemParam,
@@ -6,8 +7,12 @@ import type {
 import { strictRequestValidator } from '../../protocol/generated/strict-request.ts'
 import { isJsonObject } from '../../protocol/json.ts'
 
-/** An item of a run's work with tools, as a request takes it. */
-export type ToolWorkItem = ReasoningItemParam | FunctionCallItemParam | FunctionCallOutputItemParam
+/** An item of a run's work with tools, as a request takes it; the messages are what the model said beside its calls. */
+export type ToolWorkItem =
+  | ReasoningItemParam
+  | AssistantMessageItemParam
+  | FunctionCallItemParam
+  | FunctionCallOutputItemParam
 
 /**
  * Whether these items can be sent as they are: each fits the protocol, each call has one output behind it, no
@@ -18,14 +23,15 @@ export function isWholeGroup(items: unknown): items is readonly ToolWorkItem[] {
   return isToolWork(items) && isPaired(items) && isReasoningFollowed(items)
 }
 
-const TYPES: ReadonlySet<unknown> = new Set(['reasoning', 'function_call', 'function_call_output'])
+const TYPES: ReadonlySet<unknown> = new Set(['reasoning', 'message', 'function_call', 'function_call_output'])
 
 function isToolWork(items: unknown): items is readonly ToolWorkItem[] {
-  return (
-    Array.isArray(items) &&
-    items.every((item: unknown) => isJsonObject(item) && TYPES.has(item['type'])) &&
-    strictRequestValidator({ input: items })
-  )
+  return Array.isArray(items) && items.every(isOfModelOrTool) && strictRequestValidator({ input: items })
+}
+
+function isOfModelOrTool(item: unknown): boolean {
+  if (!isJsonObject(item) || !TYPES.has(item['type'])) return false
+  return item['type'] !== 'message' || item['role'] === 'assistant'
 }
 
 function isPaired(items: readonly ToolWorkItem[]): boolean {
@@ -42,6 +48,7 @@ function isPaired(items: readonly ToolWorkItem[]): boolean {
         if (!open.delete(item.call_id)) return false
         break
       case 'reasoning':
+      case 'message':
         break
     }
   }

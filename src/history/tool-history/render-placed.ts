@@ -1,9 +1,12 @@
+import type { FunctionCallOutputItemParam } from '../../protocol/generated/openresponses.ts'
 import type { InputItem } from '../../protocol/items.ts'
 import { contextMessage } from './context-message.ts'
 import { formatEntry } from './format-entry.ts'
+import type { ItemPair } from './pair-items.ts'
 import type { PlacedCall, PlacedHistory } from './place-history.ts'
 import { readOutput } from './read-pair.ts'
 import type { ToolHistoryStrategy } from './tool-history-strategy.ts'
+import { withCallId } from './with-call-id.ts'
 
 /** Puts what a strategy makes of each call, and the summary, in the place of the items that it is about. */
 export function renderPlaced(
@@ -73,9 +76,9 @@ function addRecent(
   const calls: InputItem[] = []
   const rest: InputItem[] = []
   for (const item of rendered) {
-    if (item.type === 'function_call') calls.push({ ...pair.call, ...item })
+    if (item.type === 'function_call') calls.push({ ...withCallId(pair.call, item.call_id), ...item })
     // What the strategy does not know of, as the item's own id, is kept.
-    else if (item.type === 'function_call_output') rest.push({ ...pair.output, ...item })
+    else if (item.type === 'function_call_output') rest.push({ ...outputUnder(pair, item.call_id), ...item })
     else rest.push(item)
   }
   if (pair.outputAt === null) places.set(pair.callAt, { here: calls, late: rest })
@@ -83,6 +86,10 @@ function addRecent(
     places.set(pair.callAt, { here: calls, late: [] })
     places.set(pair.outputAt, { here: rest, late: [] })
   }
+}
+
+function outputUnder({ output }: ItemPair, callId: string): FunctionCallOutputItemParam | null {
+  return output === null ? null : withCallId(output, callId)
 }
 
 /** The places of reasoning whose follower is a call that is not told as a call: providers refuse it alone. */

@@ -7,15 +7,21 @@ const CALL_ID_LENGTH_MAX = 64
 
 /**
  * Gives every call of a conversation an id that can be sent and that no other call has: its own at the first use,
- * otherwise one made from it. What was given out stays the same when more calls follow.
+ * otherwise one made from it. What was given out stays the same when more calls follow, also when it is given in
+ * again as the id of a call that was sent before.
  */
 export class SentCallIds {
   readonly #uses = new Map<string, number>()
+  readonly #taken = new Set<string>()
 
   next(callId: string): string {
-    const use = this.#uses.get(callId) ?? 0
+    let use = this.#uses.get(callId) ?? 0
+    // An id that was made from this one may have come by itself: as that of a call that an earlier run sent.
+    while (this.#taken.has(sentCallId(callId, use))) use += 1
     this.#uses.set(callId, use + 1)
-    return sentCallId(callId, use)
+    const sent = sentCallId(callId, use)
+    this.#taken.add(sent)
+    return sent
   }
 }
 

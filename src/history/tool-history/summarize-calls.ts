@@ -1,30 +1,15 @@
+import { callLine, newestDetails } from './call-line.ts'
 import { cutToTokens } from './cut-to-tokens.ts'
 import type { TokenCounter } from './estimate-tokens.ts'
 import { outlineCalls, type CallDetail, type CallGroup, type CallOutline } from './outline-calls.ts'
 import type { PriorCall } from './prior-call.ts'
 import type { ToolHistoryConfig } from './read-tool-history-config.ts'
-import type { ToolKind } from './tool-kind.ts'
 
 /** The first line of every summary. */
 export const SUMMARY_HEADING = '[Earlier in this session:]'
 
-const ERRORS_HEADING = '[Errors encountered:]'
-
-const LABELS: Readonly<Record<ToolKind, string>> = {
-  read: 'reads',
-  write: 'writes',
-  terminal: 'commands',
-  search: 'searches',
-  other: 'other calls',
-}
-
-const DETAILS_MAX: Readonly<Record<ToolKind, number>> = {
-  read: 3,
-  write: 3,
-  terminal: 2,
-  search: 2,
-  other: 3,
-}
+/** Stands before the errors in a summary. */
+export const ERRORS_HEADING = '[Errors encountered:]'
 
 /**
  * Tells in a few lines what old calls were about and what went wrong, within the cap of tokens. For want of room the
@@ -57,11 +42,7 @@ interface ShownGroup {
 
 /** Every form of a summary that still has all errors and something else, from the longest to the shortest. */
 function* lessAndLess({ groups, errors }: CallOutline): Generator<Shown> {
-  let shown = groups.map((group): ShownGroup => {
-    // Not slice(-max), which for 0 is everything.
-    const from = Math.max(0, group.details.length - DETAILS_MAX[group.kind])
-    return { group, details: group.details.slice(from) }
-  })
+  let shown = groups.map((group): ShownGroup => ({ group, details: newestDetails(group) }))
   const oldestFirst = shown.flatMap(({ details }) => details).sort((one, other) => one.at - other.at)
   if (shown.length > 0) yield { groups: shown, errors }
   for (const hidden of oldestFirst) {
@@ -75,17 +56,9 @@ function* lessAndLess({ groups, errors }: CallOutline): Generator<Shown> {
 }
 
 function render({ groups, errors }: Shown): string {
-  const lines = [SUMMARY_HEADING, ...groups.map(groupLine)]
+  const lines = [SUMMARY_HEADING, ...groups.map(({ group, details }) => callLine(group, details))]
   if (errors.length > 0) lines.push('', ERRORS_HEADING, ...errors)
   return lines.join('\n')
-}
-
-function groupLine({ group, details }: ShownGroup): string {
-  const head = `- ${LABELS[group.kind]} (${group.count})`
-  if (details.length === 0) return head
-  const rest = group.details.length - details.length
-  const more = rest === 0 ? '' : ` (+${rest} more)`
-  return `${head}: ${details.map(({ text }) => text).join(', ')}${more}`
 }
 
 /** As many of the newest errors as there is room for; of the last one, if need be, only its begin. */

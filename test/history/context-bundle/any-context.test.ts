@@ -12,6 +12,7 @@ import { parseRequest } from '../../../src/protocol/parse-request.ts'
 import { isBySchema } from './by-schema.ts'
 import {
   answer,
+  compaction,
   developer,
   PROVENANCE,
   sourceOf,
@@ -35,6 +36,16 @@ const item: fc.Arbitrary<ToolWorkItem> = fc.oneof(
     },
     { requiredKeys: ['type', 'summary'] },
   ),
+  fc.record(
+    {
+      type: fc.constant('message' as const),
+      role: fc.constant('assistant' as const),
+      content: fc.oneof(text, fc.array(fc.record({ type: fc.constant('output_text' as const), text }))),
+      id: fc.constant('msg_1'),
+      phase: fc.constantFrom('commentary' as const, 'final_answer' as const),
+    },
+    { requiredKeys: ['type', 'role', 'content'] },
+  ),
   fc.record({
     type: fc.constant('function_call' as const),
     call_id: callId,
@@ -48,16 +59,18 @@ const item: fc.Arbitrary<ToolWorkItem> = fc.oneof(
   }),
 )
 
-/** Mostly whole, as loops make them: any reasoning, one to three calls, their outputs in any order. */
+/** Mostly whole, as loops make them: any reasoning, perhaps a message, one to three calls, their outputs in any order. */
 const wholeGroup = fc
   .record({
     ids: fc.shuffledSubarray(['c1', 'c2', 'c3'], { minLength: 1 }),
     outputs: fc.shuffledSubarray(['c1', 'c2', 'c3'], { minLength: 3 }),
     isReasoned: fc.boolean(),
+    said: fc.option(text),
     args: text,
   })
-  .map(({ ids, outputs, isReasoned, args }): readonly ToolWorkItem[] => [
+  .map(({ ids, outputs, isReasoned, said, args }): readonly ToolWorkItem[] => [
     ...(isReasoned ? [{ type: 'reasoning' as const, id: 'rs_1', summary: [] }] : []),
+    ...(said === null ? [] : [{ type: 'message' as const, role: 'assistant' as const, content: said }]),
     ...ids.map((id) => ({ type: 'function_call' as const, call_id: id, name: 'read', arguments: args })),
     ...outputs
       .filter((id) => ids.includes(id))
@@ -95,6 +108,14 @@ const entry: fc.Arbitrary<EntryAt> = fc.oneof(
   },
   {
     weight: 1,
+    arbitrary: fc.record({ back: fc.nat(8), text, endpoint: fc.constantFrom('https://a', 'https://b') }).map(
+      ({ back, text, endpoint }): EntryAt =>
+        (seq) =>
+          compaction(Math.max(0, seq - back), text, endpoint)(seq),
+    ),
+  },
+  {
+    weight: 1,
     arbitrary: fc.record({ back: fc.nat(8), text }).map(
       ({ back, text }): EntryAt =>
         (seq) =>
@@ -120,6 +141,7 @@ const context = fc.record({
       recent: fc.integer({ min: 1, max: 6 }),
       toolWork: fc.constantFrom('omit' as const, 'include' as const),
       budgetTokens: fc.nat(200),
+      endpoint: fc.constantFrom('https://a', 'https://b'),
     },
     { requiredKeys: ['strategy', 'provenance'] },
   ),
@@ -175,7 +197,7 @@ test('any context renders to items that the protocol takes, in which no pair is 
 test('any context holds nothing from behind its cut, and its own messages in order', () => {
   check((any) => {
     const { bundle, selection } = compileContext(sourceOf(any.entries), optionsOf(any))
-    const seqs = bundle.items.flatMap((one) => (one.type === 'summary_ref' ? [] : [one.thread_seq ?? -1]))
+    const seqs = bundle.items.flatMap((one) => ('artifact_id' in one ? [] : [one.thread_seq ?? -1]))
     expect(Math.max(-1, ...seqs)).toBeLessThanOrEqual(bundle.source.from_seq)
     for (const { seq } of selection.checkpoints) expect(seq).toBeLessThanOrEqual(bundle.source.from_seq)
     const asked = bundle.items.flatMap((one) => (one.type === 'message' && one.role === 'user' ? [one] : []))
@@ -236,9 +258,11 @@ function refusal(items: readonly InputItem[]): string | null {
       open.add(one.call_id)
     }
     if (one.type === 'function_call_output' && !open.delete(one.call_id)) return `no call ${one.call_id}`
-    if (one.type === 'message' && open.size > 0) return `a message before the output of ${[...open].join()}`
-    const next = items[index + 1]?.type
-    if (one.type === 'reasoning' && next !== 'reasoning' && next !== 'function_call') return 'reasoning alone'
+    if (one.type === 'message' && one.role !== 'assistant' && open.size > 0)
+      return `a message before the output of ${[...open].join()}`
+    const next = items[index + 1]
+    const isLed = next?.type === 'message' ? next.role === 'assistant' : next?.type !== 'function_call_output'
+    if (one.type === 'reasoning' && (next === undefined || !isLed)) return 'reasoning alone'
   }
   return open.size === 0 ? null : `no output of ${[...open].join()}`
 }

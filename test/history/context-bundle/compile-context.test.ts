@@ -30,6 +30,8 @@ function told({ items }: ContextBundle): readonly string[] {
         return `${item.role}: ${item.content}`
       case 'summary_ref':
         return `summary: ${item.note}`
+      case 'compaction':
+        return `compaction: ${item.endpoint}`
       case 'tool_work':
         return `work: ${item.items.map((one) => ('call_id' in one ? one.call_id : 'r')).join(' ')}`
     }
@@ -195,7 +197,7 @@ test('a summary stands for what it covers, and the messages after it follow', ()
     reason: 'one_level',
   })
   expect(selection.checkpoints).toEqual([
-    { seq: 4, artifact_id: source.checkpoints()[0]?.artifactId, from_seq: 0, to_seq: 3 },
+    { seq: 4, artifact_id: source.checkpoints()[0]?.artifactId, from_seq: 0, to_seq: 3, compacted: false },
   ])
 })
 

@@ -23,7 +23,7 @@ function fit(source: ConversationSource, budgetTokens: number) {
     budgetTokens,
     countTokens: () => 1,
   })
-  const kept = bundle.items.map((item) => (item.type === 'summary_ref' ? 'summary' : item.thread_seq))
+  const kept = bundle.items.map((item) => ('artifact_id' in item ? 'summary' : item.thread_seq))
   return { kept, selection }
 }
 

@@ -4,7 +4,7 @@ import { LoopchartError } from '../../../src/errors.ts'
 import { parseContextBundle } from '../../../src/history/context-bundle/parse-context-bundle.ts'
 import type { JsonObject } from '../../../src/protocol/json.ts'
 import { mutate, pathsOf, seeded, withValue } from '../../mutate.ts'
-import { call, group, outputOf } from './sample-conversation.ts'
+import { call, group, outputOf, said } from './sample-conversation.ts'
 import { isBySchema } from './by-schema.ts'
 
 // As its documentation shows one, with a summary and nulls as its own writer puts them.
@@ -27,6 +27,16 @@ const PARTS = [
   { type: 'input_video', video_url: 'https://example.com/a.mp4' },
 ]
 
+const CITATION = {
+  type: 'url_citation',
+  start_index: 0,
+  end_index: 1,
+  url: 'https://example.com',
+  title: 'x',
+}
+
+const COMPACTION = { type: 'compaction', artifact_id: 'abcd', endpoint: 'https://example.com/v1' }
+
 const WIDE = {
   ...RIP,
   schema: 'loopchart.context_bundle.v1',
@@ -42,12 +52,45 @@ const WIDE = {
         { type: 'function_call_output', call_id: 'c2', output: PARTS, status: null },
       ],
     },
+    {
+      type: 'tool_work',
+      thread_seq: 42,
+      items: [
+        { type: 'reasoning', summary: [] },
+        said('I read it'),
+        call('c3'),
+        {
+          type: 'message',
+          role: 'assistant',
+          content: [
+            { type: 'output_text', text: 'x', annotations: [CITATION] },
+            { type: 'refusal', refusal: 'no' },
+          ],
+        },
+        outputOf('c3'),
+      ],
+    },
+    {
+      type: 'compaction',
+      artifact_id: 'abcd',
+      endpoint: 'https://example.com/v1',
+      items: [
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Ship it.' }] },
+        { type: 'compaction', id: 'cmp_1', encrypted_content: 'sealed' },
+      ],
+    },
   ],
 }
 
 test.each([RIP, WIDE])('a $schema is given back as it is', (bundle) => {
   expect(isBySchema(bundle)).toBe(true)
   expect(parseContextBundle(bundle)).toBe(bundle)
+})
+
+test('the narrow form has nothing that a provider compacted', () => {
+  expect(() => parseContextBundle({ ...RIP, items: WIDE.items.slice(-1) })).toThrow(
+    invalid('items[0].type must be message or summary_ref'),
+  )
 })
 
 test('the narrow form has no tool work', () => {
@@ -74,6 +117,22 @@ test.each([
     { ...WIDE, items: [{ type: 'tool_work', thread_seq: 1, items: [outputOf('c1')] }] },
     'items[0].items must be calls with their outputs',
   ],
+  [
+    { ...WIDE, items: [{ type: 'tool_work', thread_seq: 1, items: [said('nothing else')] }] },
+    'items[0].items must be calls with their outputs',
+  ],
+  [
+    {
+      ...WIDE,
+      items: [{ type: 'tool_work', thread_seq: 1, items: [{ ...said('x'), role: 'user' }, ...group('c1')] }],
+    },
+    'items[0].items must be calls with their outputs',
+  ],
+  [{ ...WIDE, items: [{ ...COMPACTION, items: [] }] }, 'items[0].items must be items that a request takes'],
+  [{ ...WIDE, items: [{ ...COMPACTION, items: [{ id: 'x' }] }] }, 'items[0].items must be items that a'],
+  [{ ...WIDE, items: [{ ...COMPACTION, items: [{ type: 'compaction' }] }] }, 'items[0].items must be items'],
+  [{ ...WIDE, items: [{ ...COMPACTION, items: WIDE.items }] }, 'items[0].items must be items that a request'],
+  [{ ...WIDE, items: [COMPACTION] }, 'items[0].items is missing'],
 ])('%j is refused: %s', (value, fault) => {
   expect(() => parseContextBundle(value)).toThrow(invalid(fault))
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { compileContext } from '../../../src/history/context-bundle/compile-context.ts'
 import type { ConversationSource } from '../../../src/history/context-bundle/conversation-source.ts'
 import { renderBundle } from '../../../src/history/context-bundle/render-bundle.ts'
+import type { ToolWorkItem } from '../../../src/history/context-bundle/tool-work.ts'
 import {
   answer,
   call,
@@ -10,6 +11,7 @@ import {
   group,
   outputOf,
   PROVENANCE,
+  said,
   summary,
   system,
   user,
@@ -85,6 +87,50 @@ test('a call id that an earlier group has is sent as another one, in the call an
   expect(ids.slice(0, 2)).toEqual(['c1', 'c1'])
   expect(ids[2]).toMatch(/^call_[0-9a-f]{32}$/)
   expect(ids[3]).toBe(ids[2])
+})
+
+function withIds(id: string): readonly ToolWorkItem[] {
+  return [
+    { ...call('c1'), id },
+    { ...outputOf('c1'), id: 'output_c1' },
+  ]
+}
+
+test('an id that was made from a call id follows the one that is sent instead', () => {
+  const bundle = bundleOf(
+    conversation(user('q'), work(0, withIds('fc_c1'), withIds('fc_c1'), withIds('fc_other'))),
+  )
+  const sent = renderBundle(bundle, native).flatMap((item) => ('call_id' in item ? [item] : []))
+  const [second, third] = [sent[2]?.call_id, sent[4]?.call_id]
+  expect(sent.map(({ id }) => id)).toEqual([
+    'fc_c1',
+    'output_c1',
+    `fc_${second}`,
+    `output_${second}`,
+    'fc_other',
+    `output_${third}`,
+  ])
+})
+
+test('a call id that was sent instead of another one stays when that other one comes again', () => {
+  const once = bundleOf(conversation(user('q'), work(0, group('c1'), group('c1'))))
+  const sent = renderBundle(once, native).flatMap((item) => ('call_id' in item ? [item.call_id] : []))
+  const made = sent[2] ?? ''
+  const bundle = bundleOf(conversation(user('q'), work(0, group('c1'), group(made), group('c1'))))
+  const ids = renderBundle(bundle, native).flatMap((item) => ('call_id' in item ? [item.call_id] : []))
+  expect(ids.slice(0, 4)).toEqual(sent)
+  expect(new Set(ids).size).toBe(3)
+})
+
+test('what the model said beside its calls stays between its reasoning and its calls', () => {
+  const items = [
+    { type: 'reasoning', id: 'rs_1', summary: [] } as const,
+    said('I look'),
+    call('c1'),
+    outputOf('c1'),
+  ]
+  const rendered = renderBundle(bundleOf(conversation(user('q'), work(0, items))), native)
+  expect(rendered.slice(1)).toEqual(items)
 })
 
 test('arguments that are not JSON are sent as an empty object', () => {

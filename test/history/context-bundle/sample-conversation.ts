@@ -69,6 +69,15 @@ export function summary(toSeq: number, text: string): EntryAt {
   return (seq) => makeCheckpoint({ seq, fromSeq: 0, toSeq, text })
 }
 
+/** A summary that an endpoint has also compacted in its own way. */
+export function compaction(toSeq: number, text: string, endpoint: string): EntryAt {
+  const items = [
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q' }] },
+    { type: 'compaction', id: `cmp_${toSeq}`, encrypted_content: `sealed ${text}` },
+  ] as const
+  return (seq) => makeCheckpoint({ seq, fromSeq: 0, toSeq, text, compacted: { endpoint, items } })
+}
+
 /** Reasoning, a call and its output. */
 export function group(callId: string, output = 'done'): readonly ToolWorkItem[] {
   return [
@@ -80,6 +89,18 @@ export function group(callId: string, output = 'done'): readonly ToolWorkItem[] 
 
 export function call(callId: string, args = '{"path":"a"}'): ToolWorkItem {
   return { type: 'function_call', call_id: callId, name: 'read', arguments: args }
+}
+
+/** What the model said beside its calls. */
+export function said(text: string): ToolWorkItem {
+  return {
+    type: 'message',
+    id: 'msg_1',
+    role: 'assistant',
+    status: 'completed',
+    phase: 'commentary',
+    content: [{ type: 'output_text', text, annotations: [] }],
+  }
 }
 
 export function outputOf(callId: string, output = 'done'): ToolWorkItem {
