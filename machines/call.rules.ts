@@ -10,6 +10,7 @@ import type {
   LoopResponse,
   ProposedCall,
   RememberedAnswer,
+  RunBudget,
   RunToolInput,
   RunToolOutput,
   TokenUsage,
@@ -109,16 +110,16 @@ export function questionsOf(context: LoopContext): readonly LoopEmitted[] {
 
 /** What a call is started with. */
 export function runToolInput(context: LoopContext, call: LoopCall, attempt: number): RunToolInput {
-  const { limits } = context.settings
+  return { turn: context.turn, call, attempt, left: budgetLeft(context) }
+}
+
+/** What is left of the limits, for a run within the run. */
+export function budgetLeft({ settings, counts, usage, deadline }: LoopContext): RunBudget {
+  const { limits } = settings
   return {
-    turn: context.turn,
-    call,
-    attempt,
-    left: {
-      toolCalls: Math.max(0, limits.toolCalls - context.counts.toolCalls),
-      tokens: limits.tokens === null ? null : Math.max(0, limits.tokens - context.usage.total_tokens),
-      deadlineAt: context.deadline.deadlineAt,
-    },
+    toolCalls: Math.max(0, limits.toolCalls - counts.toolCalls),
+    tokens: limits.tokens === null ? null : Math.max(0, limits.tokens - usage.total_tokens),
+    deadlineAt: deadline.deadlineAt,
   }
 }
 
@@ -238,7 +239,8 @@ export function runningSlots({ calls }: LoopContext): readonly number[] {
 }
 
 export function addUsage(sum: TokenUsage, more: TokenUsage | null): TokenUsage {
-  if (more === null) return sum
+  // A log from before failed compactions could use something has nothing there.
+  if (more == null) return sum
   return {
     prompt_tokens: sum.prompt_tokens + more.prompt_tokens,
     completion_tokens: sum.completion_tokens + more.completion_tokens,

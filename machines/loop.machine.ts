@@ -2,6 +2,7 @@
 // outside are the five actors of loop.setup.ts, filled in by src/loop. No clock, no ids, no input or output: time and
 // ids arrive in events, so the same events always give the same states.
 import { runningSlots } from './call.rules.ts'
+import { compactInput } from './compaction.rules.ts'
 import { ENDINGS, initialContext, loopOutput, outputOf, respondInput, told } from './loop.rules.ts'
 import { loopSetup } from './loop.setup.ts'
 
@@ -67,6 +68,13 @@ export const loopMachine = loopSetup.createMachine({
                 reenter: true,
                 meta: { doc: 'The provider cannot continue by id: the whole conversation is sent instead.' },
                 actions: [{ type: 'noteError', params: outputOf }, 'goStateless', 'announceSwitch'],
+              },
+              {
+                guard: { type: 'canStartNewChain', params: outputOf },
+                target: 'responding',
+                reenter: true,
+                meta: { doc: 'The provider has lost the response to continue from: a new chain is begun.' },
+                actions: [{ type: 'noteError', params: outputOf }, 'announceLostChain', 'startNewChain'],
               },
               {
                 guard: { type: 'canRetry', params: outputOf },
@@ -289,11 +297,7 @@ export const loopMachine = loopSetup.createMachine({
           meta: { doc: 'Every call has exactly one outcome; the next input is put together.' },
           entry: 'followUp',
           always: [
-            {
-              guard: 'needsCompaction',
-              target: 'compacting',
-              meta: { doc: 'The conversation has grown too long.' },
-            },
+            { guard: 'needsCompaction', target: 'compacting', meta: { doc: 'It has grown too long.' } },
             { target: 'responding', meta: { doc: 'The next request goes out.' } },
           ],
         },
@@ -303,18 +307,31 @@ export const loopMachine = loopSetup.createMachine({
           invoke: {
             id: 'compact',
             src: 'compact',
-            input: ({ context }) => ({ items: context.items }),
+            input: ({ context }) => compactInput(context),
             onDone: [
+              {
+                guard: { type: 'isSpentToWrapUp', params: outputOf },
+                target: 'responding',
+                meta: { doc: 'Making it shorter used up the rest: the model has a last word.' },
+                actions: [{ type: 'takeCompacted', params: outputOf }, 'reachTokenLimit', 'wrapUp'],
+              },
+              {
+                guard: { type: 'isSpent', params: outputOf },
+                target: '#loop.limitExceeded',
+                meta: { doc: 'Making it shorter used up the rest.' },
+                actions: [{ type: 'takeCompacted', params: outputOf }, 'reachTokenLimit', 'takeBackTurn'],
+              },
               {
                 guard: { type: 'isCompacted', params: outputOf },
                 target: 'responding',
                 meta: { doc: 'The shorter conversation goes on.' },
-                actions: [
-                  { type: 'announceCompacted', params: outputOf },
-                  { type: 'takeCompacted', params: outputOf },
-                ],
+                actions: { type: 'takeCompacted', params: outputOf },
               },
-              { target: 'responding', meta: { doc: 'It could not be made shorter and goes on as it is.' } },
+              {
+                target: 'responding',
+                meta: { doc: 'It could not be made shorter and goes on as it is.' },
+                actions: { type: 'takeCompacted', params: outputOf },
+              },
             ],
           },
           on: {

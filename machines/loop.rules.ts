@@ -3,6 +3,7 @@ import type { AnyItem } from '../src/protocol/items.ts'
 import { addUsage, proposeCalls } from './call.rules.ts'
 import type {
   CallAnswer,
+  ContinuityMode,
   LimitName,
   LoopCommand,
   LoopContext,
@@ -10,6 +11,7 @@ import type {
   LoopInput,
   LoopOutput,
   LoopResponse,
+  QueuedMessage,
   RespondError,
   RespondInput,
   TokenUsage,
@@ -23,7 +25,7 @@ const NO_USAGE: TokenUsage = {
   reasoning: 0,
 }
 
-export function initialContext({ items, settings, deadlineAt, wallTimeMs }: LoopInput): LoopContext {
+export function initialContext({ items, settings, deadlineAt, wallTimeMs, cursor }: LoopInput): LoopContext {
   return {
     settings,
     deadline: { deadlineAt, wallTimeMs },
@@ -32,8 +34,8 @@ export function initialContext({ items, settings, deadlineAt, wallTimeMs }: Loop
     turn: 1,
     attempt: 0,
     items,
-    knownItems: 0,
-    responseId: null,
+    knownItems: cursor?.knownItems ?? 0,
+    responseId: cursor?.responseId ?? null,
     response: null,
     error: null,
     calls: [],
@@ -72,7 +74,8 @@ export function limitAfterCalls(context: LoopContext): ReachedLimit | null {
   return stuckLimit(context) ?? tokenLimit(context)
 }
 
-function tokenLimit({ settings, usage }: LoopContext): ReachedLimit | null {
+/** The limit of tokens, when they are used up. */
+export function tokenLimit({ settings, usage }: LoopContext): ReachedLimit | null {
   const { tokens } = settings.limits
   const used = usage.total_tokens
   return tokens !== null && used >= tokens ? { limit: 'tokens', used, allowed: tokens } : null
@@ -102,12 +105,15 @@ export function answersAndMessages(context: LoopContext): readonly AnyItem[] {
     return output === null ? { ...told, outcome, tool: name, detail } : told
   })
   const hasOnlyOutputs = outputs.length > 0 && steers.length === 0
-  const messages = hasOnlyOutputs && settings.followUpMessage !== null ? [settings.followUpMessage] : steers
+  const { followUpMessage: text } = settings
+  const messages: LoopContext['steers'] = hasOnlyOutputs && text !== null ? [{ text, by: 'loop' }] : steers
   return [...outputs, ...messages.map(userMessage)]
 }
 
-function userMessage(text: string): AnyItem {
-  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
+// A request has no place for `by`: it is for whoever makes the conversation shorter and looks for what it is about.
+function userMessage({ text, by }: QueuedMessage): AnyItem {
+  const message = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
+  return by === undefined ? message : { ...message, by }
 }
 
 export function respondInput(context: LoopContext): RespondInput {
@@ -220,9 +226,25 @@ export function takeResponse(context: LoopContext, response: LoopResponse): Part
   }
 }
 
-export function needsCompaction({ settings, response }: LoopContext): boolean {
-  const { compactAtTokens } = settings
-  return compactAtTokens !== null && (response?.usage?.total_tokens ?? 0) >= compactAtTokens
+/** The same request with the whole conversation, which the provider is not asked to remember any of. */
+export function startNewChain(
+  { attempt, items, error, route }: LoopContext,
+  mode: ContinuityMode = route.mode,
+): Partial<LoopContext> {
+  const known = error?.isLost === true ? items.filter(isSelfContained) : items
+  return {
+    attempt: attempt + 1,
+    // What the provider has forgotten is no failure of the request that is sent now: it may be tried as often as any.
+    route: { ...route, mode, since: attempt + 1 },
+    items: known,
+    responseId: null,
+    knownItems: 0,
+  }
+}
+
+// Reasoning without its content is an id to look up: where the response is gone, that is gone with it.
+function isSelfContained(item: AnyItem): boolean {
+  return item.type !== 'reasoning' || typeof item['encrypted_content'] === 'string'
 }
 
 /** What somebody says about a call that was in doubt. */

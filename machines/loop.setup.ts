@@ -21,6 +21,7 @@ import {
   toolId,
   type AnswerParams,
 } from './call.rules.ts'
+import { compactedTold, compactionCause, limitAfter, takeCompacted } from './compaction.rules.ts'
 import {
   answersAndMessages,
   cancelledEnding,
@@ -28,10 +29,11 @@ import {
   errorEnding,
   limitAfterCalls,
   limitEnding,
-  needsCompaction,
   reachedLimit,
   repairRequest,
+  startNewChain,
   takeResponse,
+  tokenLimit,
   wallTimeLimit,
   wantsMore,
   type ReachedLimit,
@@ -39,6 +41,7 @@ import {
 import { perform, type LoopUpdate } from './perform.ts'
 import type {
   CallAnswer,
+  CompactInput,
   CompactOutput,
   DrainOutput,
   LoopContext,
@@ -68,7 +71,7 @@ export const loopSetup = setup({
     respond: fromPromise<RespondOutput, RespondInput>(notProvided),
     runTool: fromPromise<RunToolOutput, RunToolInput>(notProvided),
     timer: fromPromise<null, { readonly at: number | null }>(notProvided),
-    compact: fromPromise<CompactOutput, { readonly items: LoopContext['items'] }>(notProvided),
+    compact: fromPromise<CompactOutput, CompactInput>(notProvided),
     drain: fromPromise<DrainOutput, { readonly slots: readonly number[] }>(notProvided),
   },
   guards: {
@@ -77,7 +80,11 @@ export const loopSetup = setup({
       !output.ok &&
       output.error.isContinuity &&
       context.settings.maySwitchMode &&
-      context.route.mode === 'previous_response_id',
+      context.route.mode === 'previous_response_id' &&
+      // A run that went on from an earlier one knows no more than that this response is gone.
+      !(output.error.isLost && context.response === null),
+    canStartNewChain: ({ context: { route, responseId } }, { output }: { output: RespondOutput }) =>
+      !output.ok && output.error.isLost && route.mode === 'previous_response_id' && responseId !== null,
     canRetry: ({ context }, { output }: { output: RespondOutput }) =>
       !output.ok &&
       output.error.retryAt !== null &&
@@ -123,7 +130,10 @@ export const loopSetup = setup({
       context.settings.onLimit === 'wrap_up' &&
       headCall(context) === null &&
       limitAfterCalls(context) !== null,
-    needsCompaction: ({ context }) => needsCompaction(context),
+    needsCompaction: ({ context }) => compactionCause(context) !== null,
+    isSpent: ({ context }, { output }: { output: CompactOutput }) => limitAfter(context, output) !== null,
+    isSpentToWrapUp: ({ context }, { output }: { output: CompactOutput }) =>
+      context.settings.onLimit === 'wrap_up' && limitAfter(context, output) !== null,
     isCompacted: (_, { output }: { output: CompactOutput }) => output.ok,
     endsCancelled: ({ context }) => context.ending?.state === 'cancelled',
     endsLimitExceeded: ({ context }) => context.ending?.state === 'limitExceeded',
@@ -146,14 +156,18 @@ export const loopSetup = setup({
         },
       ],
     })),
-    goStateless: perform(({ route, attempt }) => ({
-      change: {
-        route: { ...route, mode: 'stateless' },
-        attempt: attempt + 1,
-        responseId: null,
-        knownItems: 0,
-      },
+    goStateless: perform((context) => ({ change: startNewChain(context, 'stateless') })),
+    // Before the id is forgotten.
+    announceLostChain: perform(({ error, responseId }) => ({
+      tell: [
+        {
+          type: 'cursor_updated',
+          reason: error?.code ?? 'unknown',
+          previousResponseId: responseId ?? '',
+        },
+      ],
     })),
+    startNewChain: perform((context) => ({ change: startNewChain(context) })),
     // Another provider knows nothing of the conversation: all of it is sent.
     fallBack: perform(({ route, attempt, settings }) => ({
       change: {
@@ -197,6 +211,9 @@ export const loopSetup = setup({
     reachLimit: perform((context) => reached(reachedLimit(context))),
     // Not the same as reachLimit: the calls of this response are counted by now and would count twice there.
     reachLimitAfterCalls: perform((context) => reached(limitAfterCalls(context))),
+    reachTokenLimit: perform((context) => reached(tokenLimit(context))),
+    // Its request will not go out.
+    takeBackTurn: perform(({ turn }) => ({ change: { turn: turn - 1 } })),
     reachWallTime: perform((context) => reached(wallTimeLimit(context))),
     end: perform((_, ending: LoopEnding) => ({ change: { ending } })),
     endCancelled: perform((_, { reason }: { reason?: string }) => ({
@@ -206,13 +223,13 @@ export const loopSetup = setup({
     endCutShort: perform(({ response }) => ({ change: { ending: cutShortEnding(response) } })),
     wrapUp: perform(() => ({ change: { kind: 'wrap_up' } })),
     askForRepair: perform(({ repairs, steers, response }) => ({
-      change: { repairs: repairs + 1, steers: [...steers, repairRequest(response)] },
+      change: { repairs: repairs + 1, steers: [...steers, { text: repairRequest(response), by: 'loop' }] },
     })),
     askToContinue: perform(({ steers, settings }) => ({
-      change: { steers: [...steers, settings.continueMessage] },
+      change: { steers: [...steers, { text: settings.continueMessage, by: 'loop' }] },
     })),
     queueSteer: perform(({ steers }, { text }: { text: string }) => ({
-      change: { steers: [...steers, text] },
+      change: { steers: [...steers, { text }] },
     })),
     approve: perform((context, { callId, remember }: Answered) => ({
       change: answerCall(context, callId, { isApproved: true, reason: '' }, remember ?? null),
@@ -294,26 +311,9 @@ export const loopSetup = setup({
         error: null,
       },
     })),
-    takeCompacted: perform((context, { output }: { output: CompactOutput }) =>
-      output.ok
-        ? {
-            change: {
-              items: output.items,
-              knownItems: 0,
-              responseId: null,
-              usage: addUsage(context.usage, output.usage),
-            },
-          }
-        : {},
-    ),
-    announceCompacted: perform(({ items }, { output }: { output: CompactOutput }) => ({
-      tell: [
-        {
-          type: 'history_compacted',
-          before: items.length,
-          after: output.ok ? output.items.length : items.length,
-        },
-      ],
+    takeCompacted: perform((context, { output }: { output: CompactOutput }) => ({
+      change: takeCompacted(context, output),
+      tell: compactedTold(context, output),
     })),
     settleDrained: perform(({ calls: before, usage }, { output }: { output: DrainOutput }) => {
       const calls = changeCall(

@@ -53,7 +53,10 @@ export interface LoopSettings {
   readonly followUpMessage: string | null
   /** Said to a model that was cut short and may go on. */
   readonly continueMessage: string
+  /** Makes the conversation shorter when a response has used so many tokens. */
   readonly compactAtTokens: number | null
+  /** The same when the conversation has so many items. */
+  readonly compactAtItems: number | null
 }
 
 export interface LoopInput {
@@ -63,6 +66,8 @@ export interface LoopInput {
   readonly deadlineAt: number | null
   /** How long that is from the start. */
   readonly wallTimeMs: number | null
+  /** Where the provider's own memory of an earlier run is gone on from; null: it has none, or it is not used. */
+  readonly cursor: (Pick<LoopContext, 'knownItems'> & { readonly responseId: string }) | null
 }
 
 /** What somebody is asked about a call. */
@@ -163,6 +168,8 @@ export interface RespondError {
   readonly retriesMax: number | null
   /** The provider cannot continue by `previous_response_id`. */
   readonly isContinuity: boolean
+  /** It can, but has no such response any more. */
+  readonly isLost: boolean
   /** The next model of the list may be asked instead. */
   readonly isFallback: boolean
 }
@@ -178,9 +185,34 @@ export interface RunToolOutput extends CallAnswer {
   readonly outputHash: string
 }
 
+/** Who makes a conversation shorter: rules, the model, the provider's own endpoint, or a function of the user's. */
+export type CompactionWay = 'rules' | 'model' | 'provider' | 'custom'
+
+export interface CompactInput {
+  readonly turn: number
+  readonly attempt: number
+  /** Place in the list of models. */
+  readonly model: number
+  readonly items: readonly AnyItem[]
+  /** What the last response used with all of them but the newest, as the provider counts; null: it did not say. */
+  readonly usedTokens: number | null
+  /** What the run may still use up, for a summary that is a run of its own. */
+  readonly left: RunBudget
+}
+
 export type CompactOutput =
-  | { readonly ok: true; readonly items: readonly AnyItem[]; readonly usage: TokenUsage | null }
-  | { readonly ok: false; readonly message: string }
+  | {
+      readonly ok: true
+      readonly items: readonly AnyItem[]
+      readonly usage: TokenUsage | null
+      readonly way: CompactionWay
+      /** Why it was not the way that was asked for; null: it was. */
+      readonly detail: string | null
+      /** Estimates, before and after. */
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+    }
+  | { readonly ok: false; readonly message: string; readonly usage: TokenUsage | null }
 
 /** What calls that were aborted answered all the same. */
 export type DrainOutput = readonly {
@@ -276,6 +308,13 @@ export interface LoopEnding {
   readonly message: string
 }
 
+/** A message for the next request. */
+export interface QueuedMessage {
+  readonly text: string
+  /** The loop says it itself, so that the model goes on; left out: somebody said it. */
+  readonly by?: 'loop'
+}
+
 /** Where requests go, and how they carry the conversation. */
 interface LoopRoute {
   /** Place in the list of models. */
@@ -300,7 +339,7 @@ export interface LoopContext {
   readonly response: LoopResponse | null
   readonly error: RespondError | null
   readonly calls: readonly LoopCall[]
-  readonly steers: readonly string[]
+  readonly steers: readonly QueuedMessage[]
   /** Answers that hold for the rest of the run, by what they are about. */
   readonly remembered: Readonly<Record<string, RememberedAnswer>>
   /** Calls that were run or asked about. */
@@ -321,6 +360,9 @@ export interface LoopOutput extends LoopEnding {
   readonly unansweredCalls: readonly string[]
 }
 
+/** What a conversation has too much of. */
+export type CompactionCause = 'tokens' | 'items'
+
 /** What the chart tells besides its state. */
 export type LoopEmitted =
   | {
@@ -330,6 +372,7 @@ export type LoopEmitted =
       readonly retryAt: number
     }
   | { readonly type: 'continuity_switched'; readonly cause: string }
+  | { readonly type: 'cursor_updated'; readonly reason: string; readonly previousResponseId: string }
   | { readonly type: 'provider_switched'; readonly cause: string; readonly from: number; readonly to: number }
   | {
       readonly type: 'limit_reached'
@@ -339,7 +382,16 @@ export type LoopEmitted =
     }
   | { readonly type: 'batch_planned'; readonly slots: readonly number[] }
   | { readonly type: 'approval_requested'; readonly callId: string }
-  | { readonly type: 'history_compacted'; readonly before: number; readonly after: number }
+  | {
+      readonly type: 'history_compacted'
+      readonly cause: CompactionCause
+      readonly way: CompactionWay
+      readonly detail: string | null
+      readonly itemsBefore: number
+      readonly itemsAfter: number
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+    }
   | {
       readonly type: 'call_settled'
       readonly callId: string

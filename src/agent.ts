@@ -1,11 +1,16 @@
 // Puts an agent together from rooms that do not know each other: the loop names what it needs, tools fit it.
-import { hash } from 'node:crypto'
-
+import { agentCompaction, type CompactionOptions } from './agent-compaction.ts'
 import { agentTool, type AgentToolOptions } from './agent-tool.ts'
 import { systemClock, type Clock } from './clock.ts'
 import { LoopchartError, type ErrorCode } from './errors.ts'
-import { DEFAULT_LIMITS, type Agent, type AgentDescription, type RetryPolicy } from './loop/agent.ts'
-import { buildRequest } from './loop/build-request.ts'
+import {
+  DEFAULT_LIMITS,
+  fingerprintOf,
+  type Agent,
+  type AgentDescription,
+  type RetryPolicy,
+} from './loop/agent.ts'
+import { requestBuilder } from './loop/build-request.ts'
 import { resolveContinuity, type Continuity } from './loop/continuity.ts'
 import type { Model } from './loop/model.ts'
 import { parseRequestOptions, type RequestOptions, type RequestOptionsInput } from './loop/request-options.ts'
@@ -63,7 +68,8 @@ export interface AgentOptions {
   readonly retry?: Partial<RetryPolicy>
   /** Said after tool outputs, for providers that refuse input without a user message. */
   readonly followUpMessage?: string
-  readonly compaction?: { readonly atTokens: number; readonly compact: NonNullable<Agent['compact']> }
+  /** When the conversation of a run is made shorter, and how. */
+  readonly compaction?: CompactionOptions
   /** The format of the answer: `result.output` is then the parsed value. An answer that is not of it goes back once. */
   readonly output?: OutputFormat
   /** What goes into every request. */
@@ -130,6 +136,7 @@ function describeAgent(options: AgentOptions): Agent {
     trustedNames === null ? asked : { ...asked, toolChoice: narrowToolChoice(asked.toolChoice, trustedNames) }
   const rules = options.policy === undefined ? null : makePolicy(options.policy, namesOf(options.tools ?? []))
   const toolPort = portOf(tools, requestOptions, { clock, rules })
+  const compaction = agentCompaction(options.compaction, models)
   const retry = { ...RETRY, ...given(options.retry ?? {}) }
   const [{ mode, maySwitchMode }, ...fallbacks] = mapModels(models, ({ canContinueById }) => {
     const { store, encryptedReasoning } = requestOptions
@@ -148,7 +155,6 @@ function describeAgent(options: AgentOptions): Agent {
     stream: model.isStreamed,
     unsupported: model.unsupported ?? [],
   }))
-  const plans = described.map((plan) => ({ ...plan, answerText: toolPort.answerText }))
   return {
     models,
     fallbackOn: new Set(options.fallbackOn ?? FALLBACK_ON),
@@ -160,14 +166,10 @@ function describeAgent(options: AgentOptions): Agent {
     streamLimits: given(options.streamLimits ?? {}),
     continuity: options.continuity ?? mode,
     wallTimeMs: positive('limits.ms', options.limits?.ms) ?? null,
-    buildRequest: (input) => {
-      const plan = plans[input.model]
-      if (plan === undefined) throw new Error(`there is no model ${input.model}`)
-      return buildRequest(plan, input)
-    },
+    buildRequest: requestBuilder(described.map((plan) => ({ ...plan, answerText: toolPort.answerText }))),
     description: describe(described, tools),
     checkOutput: format?.check ?? null,
-    compact: options.compaction?.compact ?? null,
+    compaction: compaction?.port ?? null,
     settings: {
       limits: limitsOf(options.limits ?? {}),
       onLimit: options.onLimit ?? 'stop',
@@ -181,7 +183,8 @@ function describeAgent(options: AgentOptions): Agent {
       repairsMax: format === null ? 0 : 1,
       followUpMessage: options.followUpMessage ?? models[0].followUpMessage ?? null,
       continueMessage: 'Continue where you stopped.',
-      compactAtTokens: options.compaction?.atTokens ?? null,
+      compactAtTokens: compaction?.atTokens ?? null,
+      compactAtItems: compaction?.atItems ?? null,
     },
   }
 }
@@ -203,8 +206,7 @@ function describe(plans: AgentDescription['plans'], tools: readonly Tool[]): Age
       [name, ...aliases].map((one) => [one, outputEncoding]),
     ),
   )
-  const fingerprint = hash('sha256', JSON.stringify([plans, encodings]), 'base64url')
-  return { fingerprint, plans, encodings }
+  return { fingerprint: fingerprintOf({ plans, encodings }), plans, encodings }
 }
 
 /** The tools that are declared, and the names of those that may be called; null: nothing is known about trust. */
@@ -317,7 +319,6 @@ function checkOptions(options: AgentOptions): void {
       'request.format: say it as output, so that answers are held to it',
     )
   }
-  positive('compaction.atTokens', options.compaction?.atTokens)
 }
 
 /** The fields that have a value: one that is undefined must not hide its default. */
@@ -362,6 +363,7 @@ function portOf(
   const later = bindTools(tools, { ...bound, policy: policyWhen(true) })
   return {
     definitions: first.definitions.map((definition) => ({ ...definition })),
+    readOnlyTools: namesOf(tools.filter(({ readOnly }) => readOnly)),
     appraise: (call, isChoiceSatisfied) => (isChoiceSatisfied ? later : first).appraise(call),
     answerText: first.answerText,
     claim: first.claim,

@@ -1,5 +1,5 @@
 import { runningSlots, toolId } from '../../machines/call.rules.ts'
-import type { LoopCall, LoopContext, LoopInput, RespondError } from '../../machines/loop.types.ts'
+import type { LoopCall, LoopContext, LoopInput, RespondError, TokenUsage } from '../../machines/loop.types.ts'
 import {
   compactDone,
   drainDone,
@@ -75,8 +75,9 @@ function proceed(explored: Explored, path: string, context: LoopContext): readon
       return context.calls.flatMap(decisions)
     case 'working.compacting':
       return [
-        compactDone({ ok: true, items: [{ type: 'compaction', id: `cmp_${context.turn}` }], usage: USAGE }),
-        compactDone({ ok: false, message: 'too short already' }),
+        compactDone({ ...COMPACTED, items: [{ type: 'compaction', id: `cmp_${context.turn}` }] }),
+        compactDone({ ok: false, message: 'too short already', usage: null }),
+        compactDone({ ok: false, message: 'nothing came of it', usage: allThatIsLeft(context) }),
       ]
     case 'stopping':
       return drainCases(context)
@@ -84,6 +85,19 @@ function proceed(explored: Explored, path: string, context: LoopContext): readon
       return []
   }
 }
+
+function allThatIsLeft({ settings }: LoopContext): TokenUsage {
+  return { ...USAGE, total_tokens: settings.limits.tokens ?? USAGE.total_tokens }
+}
+
+const COMPACTED = {
+  ok: true,
+  usage: USAGE,
+  way: 'provider',
+  detail: null,
+  tokensBefore: 90,
+  tokensAfter: 9,
+} as const
 
 function failed({ failures }: Explored): readonly LoopPathEvent[] {
   return failures.map((error, index) => respondDone({ ok: false, error, usage: index === 0 ? USAGE : null }))

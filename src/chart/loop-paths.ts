@@ -92,6 +92,7 @@ export function stateKey(snapshot: LoopSnapshot): string {
     Math.min(context.counts.toolCalls, settings.limits.toolCalls + 1),
     Math.min(context.usage.total_tokens, settings.limits.tokens ?? 0),
     context.knownItems === 0,
+    context.responseId === null,
     context.response?.responseId === null,
   ])
 }

@@ -1,4 +1,5 @@
 import type { LoopInput, LoopLimits, LoopSettings } from '../../machines/loop.types.ts'
+import type { AnyItem } from '../protocol/items.ts'
 import type { LoopScenario } from './loop-cases.ts'
 import { ASKED, asks, but, CUT_SHORT, declines, failure, says, WRONG_FORMAT } from './response-cases.ts'
 
@@ -18,11 +19,14 @@ const SETTINGS: LoopSettings = {
   followUpMessage: null,
   continueMessage: 'go on',
   compactAtTokens: null,
+  compactAtItems: null,
 }
 
 const RETRY = { retryAt: 1_700_000_060_000 }
 const RATE_LIMITED = failure('rate_limited', RETRY)
 const FATAL = failure('invalid_request')
+const UNSUPPORTED = failure('unsupported_parameter', { isContinuity: true })
+const LOST = failure('previous_response_not_found', { isContinuity: true, isLost: true })
 const UNSURE = { readOnly: false, idempotent: false, conflicts: [] }
 const EACH_TIME = { ...ASKED, isEachTime: true }
 const REFUSED = { outcome: 'unknown_tool', message: 'there is no such tool' } as const
@@ -112,6 +116,13 @@ export const LOOP_SCENARIOS: readonly [LoopScenario, ...LoopScenario[]] = [
       limits: { tokens: 15 },
       settings: { onLimit },
     }),
+    scenario(`a limit of tokens that a compaction uses up, then ${onLimit}`, {
+      responses: [asks({})],
+      turnsExplored: 2,
+      limits: { tokens: 30 },
+      cutIns: ['cancel', 'crash'],
+      settings: { onLimit, compactAtTokens: 10 },
+    }),
     scenario(`a run in circles, then ${onLimit}`, {
       responses: [asks({})],
       turnsExplored: 3,
@@ -143,9 +154,29 @@ export const LOOP_SCENARIOS: readonly [LoopScenario, ...LoopScenario[]] = [
   }),
   scenario('a provider that forgets', {
     responses: [says, asks({}), but(asks({}), { responseId: null })],
-    failures: [failure('previous_response_not_found', { isContinuity: true }), RATE_LIMITED],
+    failures: [LOST, UNSUPPORTED, RATE_LIMITED],
     turnsExplored: 2,
     settings: { maySwitchMode: true },
+  }),
+  scenario('a provider that loses responses', {
+    responses: [says, asks({}), but(asks({}), { responseId: null })],
+    failures: [LOST, UNSUPPORTED, RATE_LIMITED],
+    turnsExplored: 2,
+    cutIns: ['crash'],
+  }),
+  ...[true, false].map((maySwitchMode) =>
+    scenario(`a run that goes on from another, ${maySwitchMode ? 'in any way' : 'by id'}`, {
+      responses: [says, asks({})],
+      failures: [LOST, UNSUPPORTED],
+      turnsExplored: 2,
+      cursor: { responseId: 'resp_before', knownItems: 2 },
+      settings: { maySwitchMode },
+    }),
+  ),
+  scenario('a conversation of many items', {
+    responses: [asks({})],
+    turnsExplored: 3,
+    settings: { compactAtItems: 6 },
   }),
   scenario('models that take over from each other', {
     responses: [says, asks({})],
@@ -159,14 +190,21 @@ export const LOOP_SCENARIOS: readonly [LoopScenario, ...LoopScenario[]] = [
 interface ScenarioChange extends Partial<Omit<LoopScenario, 'name' | 'input'>> {
   readonly settings?: Partial<LoopSettings>
   readonly limits?: Partial<LoopLimits>
+  readonly cursor?: LoopInput['cursor']
 }
 
-function scenario(name: string, { settings, limits, ...change }: ScenarioChange): LoopScenario {
+function scenario(name: string, { settings, limits, cursor, ...change }: ScenarioChange): LoopScenario {
+  const known = Array.from({ length: cursor?.knownItems ?? 0 }, (_, at) => message(`before ${at}`))
   const input: LoopInput = {
-    items: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hello' }] }],
+    items: [...known, message('hello')],
     settings: { ...SETTINGS, ...settings, limits: { ...LIMITS, ...limits } },
     deadlineAt: 1_700_000_600_000,
     wallTimeMs: 600_000,
+    cursor: cursor ?? null,
   }
   return { name, input, responses: [says], turnsExplored: 1, failures: [], cutIns: [], ...change }
+}
+
+function message(text: string): AnyItem {
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }
 }

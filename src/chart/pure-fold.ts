@@ -3,6 +3,7 @@ import type { AnyTransitionDefinition } from 'xstate'
 import type { loopMachine } from '../../machines/loop.machine.ts'
 import { initialContext, loopOutput } from '../../machines/loop.rules.ts'
 import type {
+  CompactInput,
   LoopContext,
   LoopEmitted,
   LoopInput,
@@ -18,7 +19,7 @@ export type StartedEffect = { readonly id: string } & (
   | { readonly effect: 'respond'; readonly input: RespondInput }
   | { readonly effect: 'runTool'; readonly input: RunToolInput }
   | { readonly effect: 'timer'; readonly input: { readonly at: number | null } }
-  | { readonly effect: 'compact'; readonly input: { readonly items: LoopContext['items'] } }
+  | { readonly effect: 'compact'; readonly input: CompactInput }
   | { readonly effect: 'drain'; readonly input: { readonly slots: readonly number[] } }
 )
 

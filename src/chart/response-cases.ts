@@ -134,6 +134,7 @@ export function failure(code: string, change: Partial<RespondError> = {}): Respo
     retryAt: null,
     retriesMax: null,
     isContinuity: false,
+    isLost: false,
     isFallback: false,
     ...change,
   }

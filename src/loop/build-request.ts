@@ -53,6 +53,15 @@ export function buildRequest(plan: RequestPlan, input: RespondInput): BuiltReque
   return { text, warnings: [...head.warnings, ...warnings] }
 }
 
+/** Builds the requests of an agent that has a plan for each of its models. */
+export function requestBuilder(plans: readonly RequestPlan[]): (input: RespondInput) => BuiltRequest {
+  return (input) => {
+    const plan = plans[input.model]
+    if (plan === undefined) throw new Error(`there is no model ${input.model}`)
+    return buildRequest(plan, input)
+  }
+}
+
 /** The part of a request that is the same each time, as text: checked and written once. */
 interface RequestHead {
   /** Without the brace that closes it. */

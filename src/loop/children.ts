@@ -71,6 +71,8 @@ export interface ChildCall {
   readonly signal: AbortSignal
   /** What its runs have used is added to this. */
   readonly onUsage: (usage: TokenUsage) => void
+  /** There is another way: without a store, where nothing could be taken up later, it is not waited for. */
+  readonly isOptional?: boolean
 }
 
 /** The runs that calls of one run are at work on. */
@@ -103,7 +105,10 @@ export class Children {
     await Promise.allSettled([...this.#live.values()].map(({ result }) => result))
   }
 
-  /** Runs an agent as the work of a call. Rejects when it cannot be started; how it ends is a result. */
+  /**
+   * Runs an agent as the work of a call. Rejects when it cannot be started, or must wait for long and is optional; how it
+   * ends is a result.
+   */
   async run(agent: Agent, input: string, call: ChildCall, io: EffectIo): Promise<AgentRunResult> {
     if (this.#live.has(call.callId)) {
       throw new LoopchartError('usage', 'a call can run one agent at a time')
@@ -149,6 +154,8 @@ export class Children {
       const result = await child.result
       await watched
       if (result.status === 'suspended') {
+        if (call.isOptional === true && this.#store === null && !this.#isLeaving)
+          throw new LoopchartError('usage', `it would have to wait: ${result.message}`)
         this.#isLeaving = true
         io.suspend({ reason: result.reason, message: result.message, retryAt: result.retryAt })
         // The run is let go of: nobody is left to hear what the call came to.
@@ -260,7 +267,7 @@ function inDoubtIn(child: ChildRun): readonly string[] {
 }
 
 /** The agent with what is left to its caller as its limits, where those are lower than its own. */
-function withinBudget(agent: Agent, { toolCalls, tokens, deadlineAt }: RunBudget): Agent {
+export function withinBudget(agent: Agent, { toolCalls, tokens, deadlineAt }: RunBudget): Agent {
   const { limits } = agent.settings
   const msLeft = deadlineAt === null ? null : Math.max(1, deadlineAt - agent.clock.now())
   return {

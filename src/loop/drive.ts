@@ -231,7 +231,7 @@ export class Driver {
         })
         break
       case 'compact':
-        launch(({ signal }) => compact(agent, started.input.items, signal))
+        launch((io) => compact(agent, started.input, io, this.#options.children))
         break
       case 'drain':
         launch(() => drain(agent.clock, this.#calls, started.input.slots))

@@ -90,13 +90,20 @@ function matchAnswers(items: readonly AnyItem[], groups: readonly number[]): Mat
   const callIds = new Map<number, string>()
   const open = new Map<string, { readonly index: number; readonly group: number; readonly sent: string }>()
   const uses = new Map<string, number>()
+  // Only ids that were made here can be those of others: as long as there are none, nothing need be compared.
+  const made = new Set<string>()
   for (const [index, item] of items.entries()) {
     const callId = callIdOf(item)
     const call = open.get(callId)
     const group = groups[index] ?? 0
     if (item.type === 'function_call' && call?.group !== group) {
-      const use = uses.get(callId) ?? 0
-      const sent = callIdToSend(callId, use)
+      let use = uses.get(callId) ?? 0
+      let sent = callIdToSend(callId, use)
+      if (sent !== callId || made.size > 0) {
+        // A conversation brings calls of earlier runs that were renamed already.
+        while (made.has(sent) || uses.has(sent)) sent = callIdToSend(callId, (use += 1))
+        if (sent !== callId) made.add(sent)
+      }
       uses.set(callId, use + 1)
       open.set(callId, { index, group, sent })
       answers.set(index, null)

@@ -1,15 +1,16 @@
 import { assign, fromCallback, fromPromise, sendParent, setup, type PromiseActorLogic } from 'xstate'
 
 import { loopMachine } from '../../machines/loop.machine.ts'
-import type { LoopInput, RespondInput, RespondOutput } from '../../machines/loop.types.ts'
+import type { RespondInput, RespondOutput } from '../../machines/loop.types.ts'
 import { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import type { Agent } from './agent.ts'
+import { Children } from './children.ts'
 import { compact } from './compact.ts'
 import { drain } from './drain.ts'
 import type { EffectIo } from './effect.ts'
 import { announceRequest, respond } from './respond.ts'
-import { parseInput, type RunInput } from './run-input.ts'
+import { startRun } from './run.ts'
 import { runTool, type RunToolValue } from './run-tool.ts'
 
 export interface ProvideOptions {
@@ -30,6 +31,7 @@ export function provideLoop(
 ): typeof loopMachine {
   const stamp = new FrameStamp(runId, () => agent.clock.now())
   const calls = new Map<number, Promise<RunToolValue>>()
+  const children = new Children(null, startRun)
   const io: MakeIo = (signal, opened = () => undefined) => ({
     runId,
     signal,
@@ -52,23 +54,13 @@ export function provideLoop(
         return running
       }),
       timer: fromPromise(({ input, signal }) => waitUntil(agent, input.at, signal)),
-      compact: fromPromise(({ input, signal }) => compact(agent, input.items, signal)),
+      compact: fromPromise(({ input, signal }) => compact(agent, input, io(signal), children)),
       drain: fromPromise(({ input }) => drain(agent.clock, calls, input.slots)),
     },
   })
 }
 
 type MakeIo = (signal: AbortSignal, opened?: () => void) => EffectIo
-
-/**
- * What the chart starts with, for the `input` of `createActor` and `invoke`. The wall time of the agent counts from
- * here. Throws `usage` for an input that cannot be sent.
- */
-export function loopInput(agent: Agent, input: RunInput): LoopInput {
-  const { settings, wallTimeMs, clock } = agent
-  const deadlineAt = wallTimeMs === null ? null : clock.now() + wallTimeMs
-  return { items: parseInput(input), settings, deadlineAt, wallTimeMs }
-}
 
 type WorkEvent =
   | { readonly type: 'work.opened' }

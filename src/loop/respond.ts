@@ -51,6 +51,7 @@ const LET_GO: RespondError = {
   retryAt: null,
   retriesMax: null,
   isContinuity: false,
+  isLost: false,
   isFallback: false,
 }
 
@@ -62,15 +63,14 @@ export async function respond(
   io: EffectIo,
 ): Promise<RespondValue> {
   if (!announced.ok) return failed(announced.error, null)
-  const { turn, attempt, mode } = input
+  const { turn, attempt } = input
   let contentType: string | null = null
   let reader: ResponseReader | null = null
   // Not before there are bytes: a head may be all that there is of an error.
   const read = (): ResponseReader => (reader ??= openReader(agent, input, contentType, io))
   const fault = await modelOf(agent, input).send({
     body: announced.sent.body,
-    // The same turn said in another way, after a switch of mode, is another request.
-    idempotencyKey: `${io.runId}/${turn}/${mode}${input.model === 0 ? '' : `/${input.model}`}`,
+    idempotencyKey: `${io.runId}/${requestName(input)}`,
     signal: io.signal,
     onHead: (head) => {
       if (!io.isWanted()) return
@@ -98,6 +98,12 @@ export async function respond(
     response: await loopResponse(agent, input, assembled),
     settled: settledPayload(assembled, null),
   }
+}
+
+/** The same for every attempt at a request. The same turn said in another way, or to another model, is another one. */
+function requestName({ turn, mode, model, previousResponseId }: RespondInput): string {
+  const way = previousResponseId === null ? mode : `${mode}/continued`
+  return `${turn}/${way}${model === 0 ? '' : `/${model}`}`
 }
 
 /** The model that a request goes to. */

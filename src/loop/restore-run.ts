@@ -9,7 +9,7 @@ import type { Frame, RunStartedFrame } from '../frames/generated/frame.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { decisionOf } from './decisions.ts'
 import { UNTOUCHED } from './run-tool.ts'
-import { parseInput } from './run-input.ts'
+import { cursorOf, parseInput } from './run-input.ts'
 
 /** One call of a run and how it ended. */
 export interface CallSummary {
@@ -141,14 +141,17 @@ function checkOrder(frame: Frame, last: Frame | null): void {
   if (last !== null && frame.type === 'run_started') throw corrupt(frame, 'the run had started')
 }
 
-function loopInputOf({ input, settings, deadline_at: deadlineAt, limits }: RunStartedFrame): LoopInput {
+function loopInputOf(started: RunStartedFrame): LoopInput {
+  const { input, settings, deadline_at: deadlineAt, limits, conversation } = started
   if (!isSettings(settings)) throw new LoopchartError('log_corrupt', 'run_started has no settings')
   const wallTimeMs = limits['wall_time_ms']
+  const items = parseInput(input)
   return {
-    items: parseInput(input),
+    items,
     settings,
     deadlineAt,
     wallTimeMs: typeof wallTimeMs === 'number' ? wallTimeMs : null,
+    cursor: cursorOf(items, settings.mode, conversation?.previous_response_id ?? null),
   }
 }
 

@@ -10,7 +10,9 @@ export type RequestFailure = { readonly fault: SendFault } | { readonly stream: 
 /** Says whether and when a failed request may be sent again; jitter is included, so that the chart needs no dice. */
 export function retryOf(agent: Agent, input: RespondInput, failure: RequestFailure): RespondError {
   const { code, message, provider } = 'fault' in failure ? failure.fault : failure.stream
-  const isContinuity = input.previousResponseId !== null && isContinuityError(provider)
+  const isLost = input.previousResponseId !== null && provider?.code === 'previous_response_not_found'
+  const isContinuity =
+    isLost || (input.previousResponseId !== null && provider?.param === 'previous_response_id')
   const { isRetryable, retriesMax, retryAt } =
     'fault' in failure ? faultRetry(failure.fault) : streamRetry(failure.stream)
   const isFallback = agent.fallbackOn.has(code) || agent.fallbackOn.has(provider?.code ?? '')
@@ -23,6 +25,7 @@ export function retryOf(agent: Agent, input: RespondInput, failure: RequestFailu
       isRetryable && !isPassedOver ? (retryAt ?? agent.clock.now() + backoffMs(agent, input.attempt)) : null,
     retriesMax,
     isContinuity,
+    isLost,
     isFallback,
   }
 }
@@ -82,8 +85,4 @@ function streamRetry({ code, provider }: StreamError): Retry {
 /** Full jitter: anywhere between nothing and a wait that doubles with each attempt. */
 function backoffMs({ retry, random }: Agent, attempt: number): number {
   return Math.floor(random() * Math.min(retry.waitMaxMs, retry.waitMs * 2 ** attempt))
-}
-
-function isContinuityError(provider: ProviderError | null): boolean {
-  return provider?.code === 'previous_response_not_found' || provider?.param === 'previous_response_id'
 }

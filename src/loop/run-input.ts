@@ -1,3 +1,4 @@
+import type { ContinuityMode, LoopInput } from '../../machines/loop.types.ts'
 import { LoopchartError } from '../errors.ts'
 import { findUnsendable } from '../protocol/find-unsendable.ts'
 import type { AnyItem } from '../protocol/items.ts'
@@ -38,6 +39,19 @@ export function parseInput(input: RunInput): readonly AnyItem[] {
   const entries: readonly Json[] = JSON.parse(JSON.stringify(input))
   if (entries.every(isPart)) return [userMessage(checkedParts(entries))]
   return entries.map(parseItem)
+}
+
+/**
+ * Where a run goes on from the provider's memory of an earlier one: the last item is new to it. Only where responses are
+ * continued by id.
+ */
+export function cursorOf(
+  items: readonly AnyItem[],
+  mode: ContinuityMode,
+  previousResponseId: string | null,
+): LoopInput['cursor'] {
+  if (previousResponseId === null || mode !== 'previous_response_id') return null
+  return { responseId: previousResponseId, knownItems: items.length - 1 }
 }
 
 function findFault(input: unknown): string | null {

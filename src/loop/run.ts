@@ -9,7 +9,7 @@ import { explain, type Explanation } from '../chart/explain.ts'
 import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
 import { LoopchartError } from '../errors.ts'
 import { FrameStamp } from '../frames/frame-stamp.ts'
-import type { Frame } from '../frames/generated/frame.ts'
+import type { Frame, RunStartedFrame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
 import { MemoryJournal } from '../journal/memory-journal.ts'
 import { openStore } from '../journal/open-store.ts'
@@ -19,7 +19,7 @@ import { Children, type AnswerOptions, type CallPath, type ChildRun, type Parent
 import { checkResume } from './check-resume.ts'
 import { plain } from './decisions.ts'
 import { Driver } from './drive.ts'
-import { loopInput } from './provide-loop.ts'
+import { loopInput } from './loop-input.ts'
 import type { CallSummary } from './restore-run.ts'
 import type { RunInput } from './run-input.ts'
 import type { Suspension } from './suspension.ts'
@@ -96,17 +96,24 @@ export function run(agent: Agent, input: RunInput | ResumeInput, options: RunOpt
   return startRun(agent, input, options)
 }
 
-interface StartOptions extends RunOptions {
+export interface StartOptions extends RunOptions {
+  /** The call that the run is the work of. */
   readonly parent?: ParentCall
+  /**
+   * The conversation that it is a part of, for its log. With a `previous_response_id` the run goes on from that response,
+   * which has all but the last item of the input, where its agent continues responses by id.
+   */
+  readonly conversation?: NonNullable<RunStartedFrame['conversation']>
 }
 
-function startRun(agent: Agent, input: RunInput | ResumeInput, options: StartOptions): LiveRun {
+/** Runs an agent for somebody who has more to say about the run than its user. */
+export function startRun(agent: Agent, input: RunInput | ResumeInput, options: StartOptions): Run {
   const { runId } = options
   if (runId !== undefined && (typeof runId !== 'string' || runId === '')) {
     throw new LoopchartError('usage', 'runId must be a text that is not empty')
   }
   if (isResume(input)) return new LiveRun(takeUp(agent, input.resume, options), options)
-  const started = loopInput(agent, input)
+  const started = loopInput(agent, input, options.conversation?.previous_response_id ?? null)
   options.signal?.throwIfAborted()
   return new LiveRun(begin(agent, input, started, options), options)
 }
@@ -131,7 +138,7 @@ function begin(agent: Agent, input: RunInput, started: LoopInput, options: Start
   try {
     const journal = store?.create(id, agent.clock) ?? new MemoryJournal(agent.clock)
     const stamp = new FrameStamp(id, () => agent.clock.now())
-    const frame = startFrame(stamp, agent, { input, started, parent: options.parent ?? null })
+    const frame = startFrame(stamp, agent, { input, started, ...options })
     const children = new Children(store, startRun)
     const driver = new Driver({ runId: id, agent, journal, stamp, children, input: started, started: frame })
     return { id, journal, driver, children, release }
@@ -318,13 +325,13 @@ function suspendedRun({ state, context }: LoopSnapshot, suspension: Suspension):
   return { ...loopOutput(context), ...suspension, status: 'suspended', state }
 }
 
-interface Beginning {
+interface Beginning extends Pick<StartOptions, 'parent' | 'conversation'> {
   readonly input: RunInput
   readonly started: LoopInput
-  readonly parent: ParentCall | null
 }
 
-function startFrame(stamp: FrameStamp, agent: Agent, { input, started, parent }: Beginning): Frame {
+function startFrame(stamp: FrameStamp, agent: Agent, beginning: Beginning): Frame {
+  const { input, started, parent, conversation } = beginning
   const { limits } = agent.settings
   return makeFrame(stamp, 'run_started', {
     input: typeof input === 'string' ? input : input.map((part) => ({ ...part })),
@@ -336,6 +343,7 @@ function startFrame(stamp: FrameStamp, agent: Agent, { input, started, parent }:
     continuity: agent.continuity,
     chart_version: CHART_VERSION,
     chart_hash: chartHash(loopMachine),
-    parent: parent === null ? null : { run_id: parent.runId, call_id: parent.callId },
+    parent: parent === undefined ? null : { run_id: parent.runId, call_id: parent.callId },
+    ...(conversation !== undefined && { conversation }),
   })
 }

@@ -21,6 +21,11 @@ export function tellFrame(
       })
     case 'continuity_switched':
       return makeFrame(stamp, told.type, { cause: told.cause, figures: { to: context.route.mode } })
+    case 'cursor_updated':
+      return makeFrame(stamp, told.type, {
+        cause: 'cleared',
+        figures: { reason: told.reason, previous_response_id: told.previousResponseId },
+      })
     case 'provider_switched':
       return makeFrame(stamp, told.type, {
         cause: told.cause,
@@ -38,8 +43,15 @@ export function tellFrame(
       })
     case 'history_compacted':
       return makeFrame(stamp, told.type, {
-        cause: 'tokens',
-        figures: { before: told.before, after: told.after },
+        cause: told.cause,
+        figures: {
+          way: told.way,
+          detail: told.detail,
+          items_before: told.itemsBefore,
+          items_after: told.itemsAfter,
+          tokens_before: told.tokensBefore,
+          tokens_after: told.tokensAfter,
+        },
       })
     case 'approval_requested': {
       const call = context.calls.find(({ callId }) => callId === told.callId)

@@ -51,6 +51,8 @@ interface ToolRunOptions {
 export interface ToolPort {
   /** As declared to the model, in a fixed order. */
   readonly definitions: readonly JsonObject[]
+  /** The names of those that change nothing; nothing is known without it. */
+  readonly readOnlyTools?: readonly string[]
   /** The call that an item of another type stands for, when a tool claims that type. */
   readonly claim: (item: AnyItem) => Pick<ToolCall, 'name' | 'arguments'> | null
   /** What is known of a call before it runs. Never rejects. */

@@ -59,9 +59,9 @@ function errorOf(
   { agent, input, announced, assembled }: SettledRequest,
 ): JsonObject {
   if (!announced.ok) return { ...announced.error }
-  const told = fieldsOf(decision['error'])
+  const told = toldError(fieldsOf(decision['error']), input)
   if (assembled?.error == null) return told
-  const { code, message, retriesMax, isContinuity, retryAt } = retryOf(agent, input, {
+  const { code, message, retriesMax, isContinuity, isLost, retryAt } = retryOf(agent, input, {
     stream: assembled.error,
   })
   // A connection that failed beside its body is told by whoever held it.
@@ -73,8 +73,16 @@ function errorOf(
     message,
     retriesMax,
     isContinuity,
+    ...('isLost' in told && { isLost }),
     retryAt: isRetried && typeof told['retryAt'] === 'number' ? told['retryAt'] : isRetried ? 'a time' : null,
   }
+}
+
+// Only what was asked to go on from a response can have lost it. A log from before this was told has nothing there.
+function toldError(error: JsonObject, { previousResponseId }: RespondInput): JsonObject {
+  if (!('isLost' in error)) return error
+  const { isLost, isContinuity } = error
+  return { ...error, isLost: isLost === true && isContinuity === true && previousResponseId !== null }
 }
 
 function hasFormat({ agent, input }: SettledRequest): boolean {

@@ -8,13 +8,13 @@ import { LoopchartError } from '../errors.ts'
 import { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
-import type { AgentDescription } from '../loop/agent.ts'
+import { fingerprintOf, type AgentDescription } from '../loop/agent.ts'
 import { decisionOf, isDecision, plain } from '../loop/decisions.ts'
 import { restoreRun, type RestoredRun } from '../loop/restore-run.ts'
 import { isJsonObject } from '../protocol/json.ts'
 import { expectedStep } from './expected-step.ts'
 import { isObservation } from './is-observation.ts'
-import { fingerprintOf, readDescription, recordedAgent, type AnswerTextFor } from './recorded-agent.ts'
+import { readDescription, recordedAgent, type AnswerTextFor } from './recorded-agent.ts'
 
 type LoopCommand = Parameters<typeof can>[1]
 
@@ -25,6 +25,8 @@ export type ForkChange =
   /** Somebody who decided about a call decided otherwise. */
   | { readonly kind: 'approve' }
   | { readonly kind: 'deny'; readonly reason: string }
+  /** A compaction did not take place: the run goes on with the whole conversation. */
+  | { readonly kind: 'keep_history' }
   /** The response is asked of another model; the run is to be resumed with an agent of that model. */
   | { readonly kind: 'model'; readonly model: string }
 
@@ -111,6 +113,7 @@ function changed(
   stamp: FrameStamp,
 ): Frame {
   if (change.kind === 'output') return otherOutput(target, change, stamp)
+  if (change.kind === 'keep_history') return withoutCompaction(target, stamp)
   const { type, callId } = target.type === 'command_received' ? target.command : NO_COMMAND
   if ((type !== 'call.approve' && type !== 'call.deny') || typeof callId !== 'string') {
     throw new LoopchartError('usage', `frame ${target.seq} is ${target.type}, not a yes or a no to a call`)
@@ -144,6 +147,20 @@ function otherOutput(
     duration_ms: 0,
     error: outcome === 'ok' ? null : { code: 'tool_failed', message: 'somebody said so in a fork' },
     usage: null,
+  })
+}
+
+function withoutCompaction(target: Frame, stamp: FrameStamp): Frame {
+  const isCompaction = target.type === 'effect_settled' && target.id === 'compact' && !target.in_doubt
+  if (!isCompaction || !isJsonObject(target.value) || target.value['ok'] !== true) {
+    throw new LoopchartError('usage', `frame ${target.seq} is ${target.type}, not the end of a compaction`)
+  }
+  return makeFrame(stamp, 'effect_settled', {
+    id: target.id,
+    value: { ok: false, message: 'somebody kept the history in a fork', usage: null },
+    in_doubt: false,
+    untouched: false,
+    error: null,
   })
 }
 

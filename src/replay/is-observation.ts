@@ -1,8 +1,15 @@
 import type { Frame } from '../frames/generated/frame.ts'
 import { IN_DOUBT } from '../loop/children.ts'
+import { COMPACTION_REFUSED } from '../loop/compact.ts'
 import { UNTOUCHED } from '../loop/run-tool.ts'
 
-const OBSERVED_WARNINGS: ReadonlySet<string> = new Set(['error_body', 'late_result', UNTOUCHED, IN_DOUBT])
+const OBSERVED_WARNINGS: ReadonlySet<string> = new Set([
+  'error_body',
+  'late_result',
+  UNTOUCHED,
+  IN_DOUBT,
+  COMPACTION_REFUSED,
+])
 
 /** Whether a frame says what an effect saw while it worked: recorded and shown, never needed to decide. */
 export function isObservation(frame: Frame): boolean {
@@ -17,6 +24,8 @@ export function isObservation(frame: Frame): boolean {
     case 'tool_stderr':
     case 'child_started':
       return true
+    case 'request_sent':
+      return frame.kind === 'compact'
     case 'approval_requested':
       return frame.path.length > 1
     case 'state_entered':

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto'
-
 import { LoopchartError } from '../errors.ts'
 import type { Agent, AgentDescription } from '../loop/agent.ts'
 import { buildRequest } from '../loop/build-request.ts'
@@ -45,18 +43,13 @@ export function recordedAgent(description: AgentDescription, options: RecordedAg
       return buildRequest(plan, input)
     },
     checkOutput: null,
-    compact: null,
+    compaction: null,
   }
 }
 
 /** Reads what a log says of its agent; null when it does not say from what requests were made. */
 export function readDescription(agent: unknown): AgentDescription | null {
   return isDescription(agent) ? agent : null
-}
-
-/** The fingerprint that an agent of this description has. */
-export function fingerprintOf({ plans, encodings }: AgentDescription): string {
-  return hash('sha256', JSON.stringify([plans, encodings]), 'base64url')
 }
 
 // Written by agent() and by nobody else; that it was not changed since is what its fingerprint is for.

@@ -16,8 +16,10 @@ import type {
   ToolFailedFrame,
 } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
-import type { Agent } from '../loop/agent.ts'
+import { fingerprintOf, type Agent } from '../loop/agent.ts'
 import { IN_DOUBT } from '../loop/children.ts'
+import { COMPACT_CALL } from '../loop/compact-by-model.ts'
+import { COMPACTION_REFUSED } from '../loop/compact.ts'
 import { decisionOf } from '../loop/decisions.ts'
 import { restoreRun } from '../loop/restore-run.ts'
 import type { Announcement } from '../loop/respond.ts'
@@ -27,8 +29,9 @@ import type { StreamLimits } from '../stream/stream-limits.ts'
 import { dataBytes } from './event-bytes.ts'
 import { expectedSettled } from './expected-settled.ts'
 import { expectedStep, losable, type ExpectedFrame } from './expected-step.ts'
-import { firstDifference, isNode, type Difference } from './first-difference.ts'
-import { fingerprintOf, readDescription, recordedAgent, type AnswerTextFor } from './recorded-agent.ts'
+import { firstDifference, type Difference } from './first-difference.ts'
+import { frameDifference } from './frame-difference.ts'
+import { readDescription, recordedAgent, type AnswerTextFor } from './recorded-agent.ts'
 import { ReplayedResponse, type RespondInput } from './replayed-response.ts'
 import { attemptKey, type FrameSurvey } from './survey-frames.ts'
 
@@ -87,7 +90,7 @@ export class Replayer {
     if (this.#snapshot === null) return this.#begin(frame)
     if (!this.#isWhole && (frame.type === 'warning' || frame.type.endsWith('_delta'))) return null
     const due = this.#due(frame)
-    return due === null ? this.#follow(frame, this.#snapshot) : differ(due.frame, frame, due.fields)
+    return due === null ? this.#follow(frame, this.#snapshot) : frameDifference(due.frame, frame, due.fields)
   }
 
   #begin(frame: Frame): Difference | null {
@@ -155,12 +158,16 @@ export class Replayer {
         return this.#endEffect(frame) ?? this.#decide(frame, snapshot)
       case 'command_received':
         return this.#answer(frame, snapshot) ?? this.#decide(frame, snapshot)
+      case 'request_sent':
+        return this.#ofCompaction(frame) ?? firstDifference('compact', frame.kind, 'kind')
       case 'response_headers':
+        if (this.#pending.has('compact')) return this.#ofCompaction(frame)
         this.#contentType = frame.content_type
         return this.#ofAttempt(frame)
       case 'response_first_byte':
         return this.#ofAttempt(frame) ?? this.#firstByte()
       case 'provider_event':
+        if (this.#pending.has('compact')) return this.#ofCompaction(frame)
         return this.#ofAttempt(frame) ?? this.#event(frame, snapshot)
       case 'tool_stdout':
       case 'tool_stderr':
@@ -223,7 +230,10 @@ export class Replayer {
     this.#epoch += 1
     const asked = this.#asked()
     const superseded = asked === null ? null : { turn: asked.turn, attempt: asked.attempt }
-    const difference = differ({ ...frame, epoch: this.#epoch, superseded }, frame, ['epoch', 'superseded'])
+    const difference = frameDifference({ ...frame, epoch: this.#epoch, superseded }, frame, [
+      'epoch',
+      'superseded',
+    ])
     if (this.#unopened !== null) this.#snapshot = { ...snapshot, state: this.#unopened }
     this.#unopened = null
     // Another process, which has said nothing yet.
@@ -242,6 +252,14 @@ export class Replayer {
     if (input === null) return { field: 'type', expected: null, actual: 'a frame of a response' }
     const { turn, attempt } = frame
     return firstDifference({ turn: input.turn, attempt: input.attempt }, { turn, attempt })
+  }
+
+  /** What a compaction asked and saw is as the log has it; only that it was that compaction can be checked. */
+  #ofCompaction(frame: { readonly turn: number; readonly attempt: number }): Difference | null {
+    const started = this.#pending.get('compact')
+    if (started?.effect !== 'compact') return { field: 'type', expected: null, actual: 'a compaction' }
+    const { turn, attempt } = frame
+    return firstDifference({ turn: started.input.turn, attempt: started.input.attempt }, { turn, attempt })
   }
 
   #firstByte(): Difference | null {
@@ -268,7 +286,7 @@ export class Replayer {
     if (first === undefined) return { field: 'type', expected: null, actual: frame.type }
     if (isFirst) this.#open(snapshot)
     this.#expected.push(...rest.map(losable))
-    return differ(first, frame, null)
+    return frameDifference(first, frame, null)
   }
 
   #open(snapshot: LoopSnapshot): void {
@@ -296,12 +314,12 @@ export class Replayer {
     const input = this.#asked()
     if (input === null || this.#agent === null) return { field: 'type', expected: null, actual: frame.type }
     const { turn, attempt } = input
-    if (!this.#isWhole) return differ({ ...frame, turn, attempt }, frame, ['turn', 'attempt'])
+    if (!this.#isWhole) return frameDifference({ ...frame, turn, attempt }, frame, ['turn', 'attempt'])
     const announced = this.#announced
     if (announced === null) throw new Error('a response was awaited without a request')
     const assembled = this.#response?.end() ?? null
     const expected = expectedSettled(frame, { agent: this.#agent, input, announced, assembled })
-    return differ(expected, frame, null)
+    return frameDifference(expected, frame, null)
   }
 
   #endCall(frame: ToolEndedFrame | ToolFailedFrame): Difference | null {
@@ -315,7 +333,7 @@ export class Replayer {
       exit_code: outcome === 'ok' ? 0 : exitCode,
       error: outcome === 'ok' ? null : (error ?? 'why it failed'),
     }
-    return differ(expected, frame, null)
+    return frameDifference(expected, frame, null)
   }
 
   #endEffect({ id, value, in_doubt: isInDoubt, error }: EffectSettledFrame): Difference | null {
@@ -336,9 +354,10 @@ export class Replayer {
   }
 
   #ofCall(callId: unknown): Difference | null {
-    const running = [...this.#pending.values()].flatMap((started) =>
-      started.effect === 'runTool' ? [started.input.call.callId] : [],
-    )
+    const running = [...this.#pending.values()].flatMap((started) => {
+      if (started.effect === 'compact') return [COMPACT_CALL]
+      return started.effect === 'runTool' ? [started.input.call.callId] : []
+    })
     return running.some((one) => one === callId)
       ? null
       : { field: 'call_id', expected: running, actual: callId }
@@ -347,28 +366,17 @@ export class Replayer {
   #warning({ cause, figures }: Extract<Frame, { type: 'warning' }>): Difference | null {
     if (cause === 'late_result') return null
     if (cause === UNTOUCHED || cause === IN_DOUBT) return this.#ofCall(figures['call_id'])
+    const compaction = this.#pending.get('compact')
+    if (cause === COMPACTION_REFUSED)
+      return compaction === undefined ? { field: 'cause', expected: null, actual: cause } : null
     if (cause !== 'error_body') return { field: 'cause', expected: null, actual: cause }
-    const input = this.#asked()
+    const input = compaction?.effect === 'compact' ? compaction.input : this.#asked()
     const expected = { turn: input?.turn, attempt: input?.attempt, body: figures['body'] }
     return firstDifference(expected, figures, 'figures')
   }
 }
 
 const NOTHING_KNOWN = { fingerprint: '', plans: [], encodings: {} }
-
-/** Holds a frame against what it should be: what it has beyond that is somebody's own. */
-function differ(expected: object, actual: object, fields: readonly string[] | null): Difference | null {
-  if (!isNode(expected) || !isNode(actual)) return null
-  for (const field of fields ?? Object.keys(expected)) {
-    if (expected[field] === actual[field] || NOT_COMPARED.has(field)) continue
-    const difference = firstDifference(expected[field], actual[field], field)
-    if (difference !== null) return difference
-  }
-  return null
-}
-
-// The first three are held against the frames before; the other two are the clock's.
-const NOT_COMPARED: ReadonlySet<string> = new Set(['v', 'run_id', 'seq', 'ts', 'duration_ms'])
 
 function commandOf(event: LoopPathEvent): LoopCommand | null {
   switch (event.type) {

@@ -1,7 +1,7 @@
 import type { LoopScenario } from '../chart/loop-cases.ts'
 import { failure, type ResponseCase } from '../chart/response-cases.ts'
 import type { Agent } from '../loop/agent.ts'
-import { loopInput } from '../loop/provide-loop.ts'
+import { loopInput } from '../loop/loop-input.ts'
 import type { RunInput } from '../loop/run-input.ts'
 import { calls, cutShort, ofWrongFormat, speaks, using } from './response-for.ts'
 import type { SampleCall } from './sample-calls.ts'
@@ -82,7 +82,7 @@ type MakeScenario = (name: string, change: Partial<AgentScenario>) => AgentScena
 /** What only some agents have: a format, a compaction. */
 function optionalScenarios(plan: PathPlan, scenario: MakeScenario): readonly AgentScenario[] {
   const { agent, samples, strange } = plan
-  const { compactAtTokens, repairsMax } = agent.settings
+  const { repairsMax } = agent.settings
   const scenarios: AgentScenario[] = []
   if (agent.checkOutput !== null) {
     scenarios.push(
@@ -92,10 +92,11 @@ function optionalScenarios(plan: PathPlan, scenario: MakeScenario): readonly Age
       }),
     )
   }
-  if (compactAtTokens !== null && agent.compact !== null) {
+  const long = agent.compaction === null ? null : longConversation(plan, calls([samples[0] ?? strange]))
+  if (long !== null) {
     scenarios.push(
       scenario('a conversation that is made shorter', {
-        responses: [using(calls([samples[0] ?? strange]), compactAtTokens)],
+        ...long,
         cutIns: ['cancel', ...deadlineOf(agent), 'bug', 'crash'],
         turnsExplored: 2,
       }),
@@ -103,6 +104,22 @@ function optionalScenarios(plan: PathPlan, scenario: MakeScenario): readonly Age
   }
   return scenarios
 }
+
+// More than any test wants to begin with.
+export const ITEMS_MAX = 1000
+
+/** A conversation that is too long after one response; null: none is. */
+function longConversation({ agent, input }: PathPlan, response: ResponseCase): Partial<AgentScenario> | null {
+  const { compactAtTokens, compactAtItems } = agent.settings
+  if (compactAtTokens !== null) return { responses: [using(response, compactAtTokens)] }
+  if (compactAtItems === null || compactAtItems > ITEMS_MAX) return null
+  const started = loopInput(agent, input)
+  const before = Array.from({ length: compactAtItems }, () => SAID)
+  const longer = { ...started, items: [...before, ...started.items] }
+  return { responses: [response], input: longer }
+}
+
+const SAID = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'and so on' }] }
 
 function limitScenarios(plan: PathPlan, scenario: MakeScenario): readonly AgentScenario[] {
   const { agent } = plan

@@ -1,5 +1,5 @@
 import type { ChartTransition } from '../chart/list-transitions.ts'
-import { CALLS_MAX, type PathPlan } from './agent-scenarios.ts'
+import { CALLS_MAX, ITEMS_MAX, type PathPlan } from './agent-scenarios.ts'
 import { TURNS_MAX } from './agent-walks.ts'
 
 /** A part of the chart that an agent's settings rule out. */
@@ -32,11 +32,13 @@ export function closedWays(plan: PathPlan): ClosedWays {
 }
 
 function closedStates({ agent, samples }: PathPlan): ReadonlyMap<string, string> {
-  const { retriesMax, compactAtTokens } = agent.settings
+  const { retriesMax } = agent.settings
   const states = new Map<string, string>()
   if (retriesMax === 0) states.set('working.backingOff', 'retry.times is 0')
-  if (compactAtTokens === null || agent.compact === null)
-    states.set('working.compacting', 'there is no compaction')
+  const { compactAtTokens, compactAtItems } = agent.settings
+  if (agent.compaction === null) states.set('working.compacting', 'there is no compaction')
+  else if (compactAtTokens === null && compactAtItems !== null && compactAtItems > ITEMS_MAX)
+    states.set('working.compacting', 'compaction.atItems is too far away')
   if (!samples.some(({ facts }) => facts.approval !== null)) {
     states.set('working.executing.awaitingApproval', 'no sample call needs approval')
   }
@@ -88,18 +90,22 @@ function closedEvents({ agent, samples }: PathPlan): ReadonlyMap<string, string>
 }
 
 function closedGuards({ agent, samples }: PathPlan): ReadonlyMap<string, string> {
-  const { onLimit, onIncomplete, maySwitchMode, retriesMax, repairsMax, limits } = agent.settings
+  const { onLimit, onIncomplete, mode, maySwitchMode, retriesMax, repairsMax, limits } = agent.settings
   const guards = new Map<string, string>()
   const close = (because: string, ...names: readonly string[]): void => {
     for (const name of names) guards.set(name, because)
   }
   const stuck = whyNeverStuck(limits)
   if (stuck !== null) close(stuck, 'isUsedUp', 'isUsedUpToWrapUp')
-  if (onLimit === 'stop') close('onLimit is stop', 'isWrapUp', 'isOverLimitToWrapUp', 'isUsedUpToWrapUp')
-  else close('onLimit is wrap_up', 'isOverLimit', 'isUsedUp')
+  if (limits.tokens === null) close('limits.tokens is not set', 'isSpent', 'isSpentToWrapUp')
+  if (onLimit === 'stop')
+    close('onLimit is stop', 'isWrapUp', 'isOverLimitToWrapUp', 'isUsedUpToWrapUp', 'isSpentToWrapUp')
+  else close('onLimit is wrap_up', 'isOverLimit', 'isUsedUp', 'isSpent')
   if (onIncomplete === 'stop') close('onIncomplete is stop', 'isToContinue')
   else close('onIncomplete is continue', 'isCutShort')
   if (!maySwitchMode) close('continuity is not auto', 'canSwitchMode')
+  if (maySwitchMode) close('continuity is auto', 'canStartNewChain')
+  if (mode === 'stateless') close('continuity is stateless', 'canStartNewChain')
   if (retriesMax === 0) close('retry.times is 0', 'canRetry')
   if (agent.models.length === 1) close('there is one model', 'canFallBack')
   if (agent.checkOutput === null) close('there is no output format', 'canRepair', 'hasWrongFormat')
@@ -110,7 +116,7 @@ function closedGuards({ agent, samples }: PathPlan): ReadonlyMap<string, string>
   // Each of them leads to another turn, or comes after one.
   if (limits.turns === 1) close('limits.turns is 1', 'hasSteer', 'isToContinue', 'canRepair')
   if (limits.turns === 1 && repairsMax > 0) close('limits.turns is 1', 'hasWrongFormat')
-  if (isLastTurn(agent)) close('limits.turns is 1', 'canSwitchMode')
+  if (isLastTurn(agent)) close('limits.turns is 1', 'canSwitchMode', 'canStartNewChain')
   const isFar =
     limits.turns > TURNS_MAX &&
     limits.tokens === null &&

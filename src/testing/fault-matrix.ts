@@ -174,6 +174,7 @@ function cellOf(situation: Situation, fault: ProviderFault, frames: readonly Fra
 function stateOf(frames: readonly Frame[], from: number): string {
   let state = 'working.responding.requesting'
   for (const frame of frames.slice(from + 1)) {
+    if (frame.type === 'response_settled') break
     if (frame.type !== 'state_entered') continue
     if (!frame.state.startsWith('working.responding.')) break
     state = frame.state

@@ -51,7 +51,7 @@ export function faultSituations({ agent, samples, strange, answer }: PathPlan): 
   if (onLimit === 'wrap_up' && limits.tokens !== null) {
     situations.push(situation('the last word', { before: [using(call(free), limits.tokens)] }))
   }
-  if (compactAtTokens !== null && agent.compact !== null) {
+  if (compactAtTokens !== null && agent.compaction !== null) {
     situations.push(
       situation('the request after a compaction', { before: [using(call(free), compactAtTokens)] }),
     )

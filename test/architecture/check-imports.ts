@@ -53,6 +53,7 @@ const FILE_ROOMS: ReadonlySet<string> = new Set([
   'state-folder',
   'agent',
   'agent-tool',
+  'agent-compaction',
   'replay-run',
   'index',
   'machine',

@@ -17,7 +17,7 @@ export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
   journal: { rooms: ['frames', 'machines'] },
   loop: { rooms: ['machines', 'chart', 'journal', 'frames', 'stream'] },
   replay: { rooms: ['loop', 'journal', 'frames', 'stream', 'chart'] },
-  conversation: { rooms: ['loop', 'history', 'journal'] },
+  conversation: { rooms: ['loop', 'history', 'journal', 'frames', 'machines'] },
   inspect: { rooms: ['loop', 'chart', 'journal', 'frames', 'replay'] },
   testing: { rooms: ['loop', 'chart', 'journal', 'frames', 'replay', 'provider'] },
   server: { rooms: ['inspect', 'conversation', 'replay', 'loop', 'journal', 'frames', 'chart'] },
@@ -25,6 +25,7 @@ export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
   // Puts an agent together from the rooms that may not know each other.
   agent: { rooms: 'any' },
   'agent-tool': { rooms: 'any' },
+  'agent-compaction': { rooms: 'any' },
   // Gives a replay the words that tools have for calls that did not run.
   'replay-run': { rooms: 'any' },
   index: { rooms: 'any' },

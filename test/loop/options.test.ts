@@ -87,9 +87,11 @@ test('auto also switches on an error in the stream that is about previous_respon
 })
 
 test('a run that was told to continue by id does not switch, and fails by the code of the provider', async () => {
-  const started = startRun([callsAnswer(1, [ADD]), refusalAnswer('previous_response_not_found')])
+  const refused = refusalAnswer('unsupported_parameter')
+  const provider = refused.provider === null ? null : { ...refused.provider, param: 'previous_response_id' }
+  const started = startRun([callsAnswer(1, [ADD]), { ...refused, provider }])
   const { result, frames } = await finishRun(started)
-  expect(result).toMatchObject({ state: 'failed', reason: 'previous_response_not_found' })
+  expect(result).toMatchObject({ state: 'failed', reason: 'unsupported_parameter' })
   expect(framesOf(frames, 'continuity_switched')).toEqual([])
 })
 

@@ -122,7 +122,9 @@ test('a conversation over its size is made shorter before the next request, whic
   expect(seen[0]?.map(({ type }) => type)).toEqual(['message', 'function_call', 'function_call_output'])
   expect(started.model.requests[1]).not.toHaveProperty('previous_response_id')
   expect(started.model.requests[1]?.['input']).toMatchObject([{ content: [{ text: 'so far: 5' }] }])
-  expect(framesOf(frames, 'history_compacted')).toMatchObject([{ figures: { before: 3, after: 1 } }])
+  expect(framesOf(frames, 'history_compacted')).toMatchObject([
+    { cause: 'tokens', figures: { way: 'custom', detail: null, items_before: 3, items_after: 1 } },
+  ])
   expect(framesOf(frames, 'state_entered').map(({ state }) => state)).toContain('working.compacting')
   expect(result).toMatchObject({ state: 'done', usage: { total_tokens: 154 * 2 + 11 } })
 })

@@ -2,6 +2,7 @@ import { createActor, fromPromise, type InspectionEvent } from 'xstate'
 
 import { loopMachine } from '../../machines/loop.machine.ts'
 import type {
+  CompactInput,
   CompactOutput,
   DrainOutput,
   LoopEmitted,
@@ -30,7 +31,7 @@ export async function actPath(
       respond: world.effect<RespondOutput, RespondInput>('respond'),
       runTool: world.effect<RunToolOutput, RunToolInput>('runTool'),
       timer: world.effect<null, { at: number | null }>('timer'),
-      compact: world.effect<CompactOutput, { items: LoopPath['input']['items'] }>('compact'),
+      compact: world.effect<CompactOutput, CompactInput>('compact'),
       drain: world.effect<DrainOutput, { slots: readonly number[] }>('drain'),
     },
   })

@@ -14,8 +14,12 @@ export interface SeenRequest {
 }
 
 /** Plays a provider that remembers every response it gave an id, and keeps what each request amounts to. */
-export function seenRequests({ events }: LoopPath, steps: readonly PathStep[]): readonly SeenRequest[] {
+export function seenRequests(
+  { events, input: { cursor, items } }: LoopPath,
+  steps: readonly PathStep[],
+): readonly SeenRequest[] {
   const memory = new Map<string, readonly AnyItem[]>()
+  if (cursor !== null) memory.set(cursor.responseId, items.slice(0, cursor.knownItems))
   const requests: SeenRequest[] = []
   let answered: SeenRequest['answered'] = null
   let compacted: SeenRequest['compacted'] = null

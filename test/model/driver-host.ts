@@ -54,7 +54,21 @@ function startFrame(stamp: FrameStamp, { input }: LoopPath): Frame {
     chart_version: '',
     chart_hash: '',
     parent: null,
+    ...(input.cursor !== null && { conversation: conversationOf(input.cursor.responseId) }),
   })
+}
+
+/** What the log of a run says that goes on from the response of another. */
+function conversationOf(
+  previousResponseId: string,
+): NonNullable<Extract<Frame, { type: 'run_started' }>['conversation']> {
+  return {
+    conversation_id: 'conversation_1',
+    message_seq: 1,
+    bundle_id: 'bundle_1',
+    bundle: {},
+    previous_response_id: previousResponseId,
+  }
 }
 
 /** What is compared of the steps of another host. */
@@ -267,6 +281,6 @@ function stubAgent(onRequest: (request: ModelRequest) => void): Agent {
     description: { fingerprint: '', plans: [], encodings: {} },
     buildRequest: () => ({ text: '{}', warnings: [] }),
     checkOutput: null,
-    compact: null,
+    compaction: null,
   }
 }

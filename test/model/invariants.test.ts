@@ -99,10 +99,13 @@ test('every follow-up answers each call of the response before it once, in outpu
   expect(brokenBy((path, steps) => seenRequests(path, steps).every(isWholeFollowUp))).toEqual([])
 })
 
-function isWholeFollowUp({ items, answered, compacted }: SeenRequest): boolean {
+function isWholeFollowUp({ input, items, answered, compacted }: SeenRequest): boolean {
   if (compacted !== null) return isDeepStrictEqual(items, compacted)
   if (answered === null) return true
-  const before = [...answered.items, ...answered.response.items]
+  const said = [...answered.items, ...answered.response.items]
+  // What the provider has lost it cannot look up: thoughts that are only an id are not sent again.
+  const isLost = input.previousResponseId === null && items.every(({ type }) => type !== 'reasoning')
+  const before = isLost ? said.filter(({ type }) => type !== 'reasoning') : said
   const outputs = answered.response.calls.map(({ callId }) => callId)
   const added = items.slice(before.length)
   return (

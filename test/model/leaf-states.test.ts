@@ -99,7 +99,7 @@ function unexpectedEvents(leaf: string, { calls }: LoopContext): readonly LoopPa
     ['working.responding', respondDone({ ok: false, error: failure('late'), usage: null })],
     ['working.responding', inDoubt('respond')],
     ['working.backingOff', timerDone('backoff')],
-    ['working.compacting', compactDone({ ok: false, message: 'late' })],
+    ['working.compacting', compactDone({ ok: false, message: 'late', usage: null })],
     ['working.compacting', inDoubt('compact')],
     ['working', timerDone('deadline')],
     ['stopping', drainDone([])],

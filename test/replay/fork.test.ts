@@ -208,3 +208,45 @@ test.for([
   const seq = typeof at === 'number' ? at : frames.findIndex(({ type }) => type === at)
   expect(() => forkRun(frames, { at: seq, change })).toThrow(reason)
 })
+
+const LONG = `{"note":"${'a long story '.repeat(60)}"}`
+
+function compactingAgent(answers: readonly string[]) {
+  const model = scriptedModel(answers)
+  const tools = [watchedTool('read', () => 'ran', { readOnly: true }).tool]
+  const compaction = { atItems: 5, keepTokens: 100 }
+  return { model, agent: agent({ model, tools, compaction, clock: new ManualClock() }) }
+}
+
+async function compactedRun(): Promise<readonly Frame[]> {
+  const answers = [callsAnswer(1, [['read', LONG]]), callsAnswer(2, [['read', LONG]]), textAnswer(3, 'short')]
+  const frames: Frame[] = []
+  for await (const frame of run(compactingAgent(answers).agent, 'go', { runId: 'run_old' }))
+    frames.push(frame)
+  return frames
+}
+
+test('a compaction is undone by a fork, which goes on with the whole conversation and by id', async () => {
+  const frames = await compactedRun()
+  expect(framesOf(frames, 'history_compacted')).toHaveLength(1)
+  const at = frames.findIndex(({ type }) => type === 'effect_settled')
+  const fork = forkRun(frames, { at, change: { kind: 'keep_history' }, runId: 'run_new' })
+  expect(framesOf(fork.frames, 'history_compacted')).toEqual([])
+  expect(replay(fork.frames)).toMatchObject({ ok: true })
+  const { agent: made, model } = compactingAgent([textAnswer(3, 'whole')])
+  const store = new MemoryStore(fork.frames)
+  const result = await run(made, { resume: 'run_new' }, { store }).result
+  expect(result).toMatchObject({ status: 'ended', state: 'done', text: 'whole' })
+  expect(model.requests[0]).toMatchObject({ previous_response_id: 'resp_2' })
+  expect(toldOutputs(model.requests[0])).toHaveLength(1)
+})
+
+test('history is kept only where a compaction ended with something shorter', async () => {
+  const frames = await compactedRun()
+  const response = frames.findIndex(({ type }) => type === 'response_settled')
+  const change = { kind: 'keep_history' } as const
+  expect(() => forkRun(frames, { at: response, change })).toThrow('not the end of a compaction')
+  const at = frames.findIndex(({ type }) => type === 'effect_settled')
+  const fork = forkRun(frames, { at, change })
+  expect(() => forkRun(fork.frames, { at, change })).toThrow('not the end of a compaction')
+})

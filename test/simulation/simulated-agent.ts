@@ -46,6 +46,7 @@ export function simulatedAgent(
     retry: { times: own.between(0, 3), waitMs: 100, waitMaxMs: 1000, suspendAfterMs: 5000 },
     ...(own.chance(0.3) ? { followUpMessage: 'Go on.' } : {}),
     ...(own.chance(0.2) ? { compaction: { atTokens: own.between(100, 300), compact: shorten } } : {}),
+    ...(own.chance(0.2) ? { compaction: { atItems: own.between(4, 8), keepTokens: 60 } } : {}),
     ...(hasFormat ? { output: { name: 'answer', schema: NUMBER } } : {}),
     clock,
     random: random.next,

@@ -57,10 +57,34 @@ test('an agent with every setting on leaves only what the settings themselves ex
   expect(report.left).toEqual([])
   for (const part of [report.states, report.transitions, report.guards]) expect(part.missing).toEqual([])
   expect(report.guards.unreachable.map(({ name }) => name).sort()).toEqual([
+    'canStartNewChain',
     'isCutShort',
     'isOverLimit',
+    'isSpent',
     'isUsedUp',
   ])
+})
+
+test.for([
+  ['rules', { atTokens: 2000 }],
+  ['rules', { atItems: 4 }],
+  ['model', { atTokens: 2000 }],
+] as const)('a compaction by %s is covered whatever it goes by: %j', async ([way, when]) => {
+  const { agent } = kitAgent({ compaction: { way, ...when } })
+  const report = await coverLoop(agent)
+  expect([report.violations, report.left]).toEqual([[], []])
+  expect(report.guards.missing).toEqual([])
+  expect(report.guards.covered).toEqual(expect.arrayContaining(['needsCompaction', 'isCompacted']))
+})
+
+test('a compaction that no test can wait for is named', async () => {
+  const { agent } = kitAgent({ compaction: { atItems: 1001 } })
+  const report = await coverLoop(agent)
+  expect(report.states.missing).toEqual([])
+  expect(report.states.unreachable).toContainEqual({
+    name: 'working.compacting',
+    because: 'compaction.atItems is too far away',
+  })
 })
 
 test('a tool that needs a yes runs after one on every path, and never without', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { isJsonObject } from '../../../src/protocol/json.ts'
-import type { AnyItem } from '../../../src/protocol/items.ts'
+import type { AnyItem, InputItem } from '../../../src/protocol/items.ts'
 import { assistant, call, notRun, output, user } from './sample-run.ts'
 import { added, isPaired, logical, whole } from './sent-items.ts'
 
@@ -45,6 +45,26 @@ test('a call id that a later response uses again is told apart', () => {
     'two',
   ])
 })
+
+test('a call id that was renamed in an earlier run is not given to another call', () => {
+  const once = whole([call('c1'), output('c1', 'one'), call('c1'), output('c1', 'two')]).items
+  const again: readonly AnyItem[] = JSON.parse(JSON.stringify(once))
+  const { items } = whole([...again, user('more'), call('c1'), output('c1', 'three')])
+  expect(isPaired(items)).toBe(true)
+  expect(new Set(callIds(items)).size).toBe(3)
+})
+
+test('a call that comes with an id that another was given here gets one of its own', () => {
+  const twice = [call('c1'), output('c1', 'one'), call('c1'), output('c1', 'two')]
+  const given = callIds(whole(twice).items).at(-1) ?? ''
+  const { items } = whole([...twice, call(given), output(given, 'three')])
+  expect(isPaired(items)).toBe(true)
+  expect(new Set(callIds(items)).size).toBe(3)
+})
+
+function callIds(items: readonly InputItem[]): readonly string[] {
+  return items.flatMap((item) => (item.type === 'function_call' ? [item.call_id] : []))
+}
 
 test('a call that nobody answered is answered behind the other outputs of its response', () => {
   const { items } = whole([call('c1'), call('c2'), output('c2', '2'), user('well?')])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseInput, type RunInput } from '../../../src/loop/run-input.ts'
+import { cursorOf, parseInput, type RunInput } from '../../../src/loop/run-input.ts'
 import { refusalOf } from './refusal-of.ts'
 
 const image = { type: 'input_image', image_url: 'data:image/png;base64,AA==' } as const
@@ -82,4 +82,14 @@ test.each([
   expect(refusalOf(() => parseInput([part('x'.repeat(lengthMax + 1))]))).toBe(
     `usage: input has a ${name} of more than ${lengthMax} characters`,
   )
+})
+
+test('a run goes on from a response only where it continues by id, and all but its last item is in it', () => {
+  const items = parseInput([
+    { role: 'user', content: 'one' },
+    { role: 'user', content: 'two' },
+  ])
+  expect(cursorOf(items, 'previous_response_id', 'resp_1')).toEqual({ responseId: 'resp_1', knownItems: 1 })
+  expect(cursorOf(items, 'previous_response_id', null)).toBeNull()
+  expect(cursorOf(items, 'stateless', 'resp_1')).toBeNull()
 })
