@@ -1,3 +1,4 @@
+import { contextFigures } from './context.ts'
 import { decodeFigures, firstFrameFigure, type Figure } from './decode.ts'
 import { grepFigures } from './grep.ts'
 import { loopFigures } from './loop.ts'
@@ -14,6 +15,7 @@ const figures: Figure[] = [
   ...(await loopFigures()),
   ...(await replayFigures()),
   ...(await storeFigures()),
+  ...(await contextFigures()),
   await patchFigure(),
   ...(await grepFigures()),
   shellOutputFigure(),

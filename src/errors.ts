@@ -16,6 +16,7 @@ export const ERROR_CODES = [
   'protocol_violation',
   'response_failed',
   'bundle_invalid',
+  'context_compile_failed',
   'tool_invalid',
   'tool_failed',
   'tool_timeout',

@@ -13,6 +13,7 @@ export type { Anomaly, AnomalyCode } from './stream/anomaly.ts'
 export type { StreamLimits } from './stream/stream-limits.ts'
 export { agent } from './agent.ts'
 export type { AgentLimits, AgentOptions, OutputFormat } from './agent.ts'
+export type { CompactionOptions } from './agent-compaction.ts'
 export type { Agent, RetryPolicy } from './loop/agent.ts'
 export type { Clock } from './clock.ts'
 export type { Model, ModelRequest, ResponseHead, SendFault, SendRequest } from './loop/model.ts'
@@ -42,3 +43,21 @@ export type { InputPart, RunInput } from './loop/run-input.ts'
 export { tool } from './tools/tool.ts'
 export { recordResponse } from './loop/record-response.ts'
 export type { RecorderOptions } from './loop/record-response.ts'
+export { conversation } from './conversation/conversation.ts'
+export type {
+  CompactionResult,
+  CompactionWay,
+  ContextOptions,
+  Conversation,
+  ConversationCompaction,
+  ConversationOptions,
+  ConversationTurn,
+  ConversationUsage,
+  ForkConversationOptions,
+  Prices,
+  RefusalReason,
+  RefusedTurn,
+  ToolHistorySettings,
+  TurnReceipt,
+  TurnResult,
+} from './conversation/conversation-api.ts'
