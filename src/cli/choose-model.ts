@@ -21,7 +21,7 @@ const NO_PROVIDER =
 
 /** The model that settings name. Throws `provider_missing` when they name none. */
 export function chooseModel({ config, apiKey, apiKeySource }: Settings): ChosenModel {
-  const { base_url: baseUrl, model, stream } = config
+  const { base_url: baseUrl, model, stream, context_window: contextWindow } = config
   if (baseUrl === undefined && apiKey === null) {
     const why = apiKeySource === null ? '' : ` (${apiKeySource})`
     throw new LoopchartError('provider_missing', NO_PROVIDER + why)
@@ -34,7 +34,7 @@ export function chooseModel({ config, apiKey, apiKeySource }: Settings): ChosenM
   }
   return {
     // An empty key: none is sent, also not one that the environment has for somebody else.
-    model: openResponses({ model, baseUrl, apiKey: apiKey ?? '', stream }),
+    model: openResponses({ model, baseUrl, apiKey: apiKey ?? '', stream, contextWindow }),
     close: () => Promise.resolve(),
   }
 }
@@ -46,9 +46,9 @@ export async function chooseScripted(
 ): Promise<ChosenModel> {
   const script = scriptFile === undefined ? demoScript : await readScript(scriptFile)
   const provider = await startScriptedProvider(script)
-  const { model = 'scripted-1', stream } = settings.config
+  const { model = 'scripted-1', stream, context_window: contextWindow } = settings.config
   return {
-    model: openResponses({ model, baseUrl: provider.url, apiKey: '', stream }),
+    model: openResponses({ model, baseUrl: provider.url, apiKey: '', stream, contextWindow }),
     close: () => provider.close(),
   }
 }

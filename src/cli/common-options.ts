@@ -12,6 +12,27 @@ export function addProviderOptions(verb: Command): void {
     .option('--env-file <file>', 'a file with NAME=value lines, read as if they were set')
 }
 
+/** Says how requests are made, and by what provider when there is none. */
+export function addRequestOptions(verb: Command): void {
+  verb
+    .option('--no-stream', 'ask for whole responses instead of streams')
+    .option('--continuity <way>', 'previous_response_id, stateless or auto')
+    .option('--limit <limits>', 'such as turns=20,tool_calls=32,tokens=100000,ms=60000')
+    .option('--retries <times>', 'how often one request may be sent again')
+    .option('--context-window <tokens>', 'how many tokens the model takes; what is sent is kept within it')
+    .option('--provider <name>', 'scripted: a provider in this process, to try things with')
+    .option('--script <file>', 'what the scripted provider says')
+}
+
+/** Says what holds for a conversation as a whole. */
+export function addConversationOptions(verb: Command): void {
+  verb
+    .option('--price <prices>', 'what a million tokens cost, such as input=1.25,cached=0.125,output=10')
+    .option('--budget <budget>', 'what the conversation may use up, such as tokens=200000,cost=2.5')
+    .option('--cross-run-cursor', "go on from the provider's own memory of the last message while it has it")
+    .option('--compact-way <way>', 'rules, model or provider: who sums up what has become too long')
+}
+
 /** Says what the built-in tools are and what they may do. */
 export function addToolOptions(verb: Command): void {
   verb

@@ -7,9 +7,8 @@ import type { Approvals, ApproveMode } from './approvals.ts'
 import { concludeUnapproved } from './conclude-unapproved.ts'
 import { ExitCode } from './exit-code.ts'
 import type { KeptRun, LetGo } from './kept-run.ts'
+import type { Say } from './say-to.ts'
 import { shellWord } from './shell-word.ts'
-
-type Say = (text: string) => void
 
 /** Says what has changed since the run was begun, where that does not keep it from going on. */
 export function tellChanges(past: readonly Frame[], agent: Agent, say: Say): void {

@@ -1,5 +1,6 @@
 import type { Approvals, ApproveMode } from './approvals.ts'
 import { ExitCode } from './exit-code.ts'
+import type { Say } from './say-to.ts'
 import { shellWord } from './shell-word.ts'
 
 const NOT_COVERED = ': --approve all does not cover a command without a sandbox, --allow-unsandboxed does'
@@ -8,7 +9,7 @@ const NOT_COVERED = ': --approve all does not cover a command without a sandbox,
 export function concludeUnapproved(
   approvals: Approvals,
   mode: ApproveMode,
-  say: (text: string) => void,
+  say: Say,
   hint: string | null = null,
 ): number {
   for (const { path, reason } of approvals.unanswered) {

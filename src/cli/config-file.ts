@@ -16,6 +16,13 @@ export const limitsShape = z
   .strictObject({ turns: count, tool_calls: z.int().min(0), tokens: count, ms: count })
   .partial()
 
+/** What a million tokens cost. */
+const pricesShape = z.strictObject({
+  input: z.number().min(0),
+  cached: z.number().min(0).optional().describe('For input that the provider had in its cache.'),
+  output: z.number().min(0),
+})
+
 /** A rule about calls of tools, as a file has it. */
 export const policyRuleShape = z.strictObject({
   decision: z.enum(['deny', 'ask', 'allow']),
@@ -46,12 +53,29 @@ export const configShape = z
       .describe('What the built-in tools may do: deny before ask before allow.'),
     retries: z.int().min(0).max(20).describe('How often one request may be sent again.'),
     max_output_tokens: z.int().min(16),
+    context_window: z
+      .int()
+      .min(512)
+      .describe('How many tokens the model takes: what is sent is kept well within it.'),
     reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']),
     reasoning_summary: z.enum(['concise', 'detailed', 'auto']),
     verbosity: z.enum(['low', 'medium', 'high']),
     store_responses: z.boolean().describe('Whether the provider keeps responses.'),
     encrypted_reasoning: z.boolean(),
     store: z.string().min(1).describe('The file that runs are kept in.'),
+    prices: pricesShape.describe('What a million tokens cost, in any one currency.'),
+    budget: z
+      .strictObject({ tokens: count, cost: z.number().positive() })
+      .partial()
+      .describe('What a whole conversation may use up.'),
+    cross_run_cursor: z
+      .boolean()
+      .describe(
+        "Whether a message of a conversation goes on from the provider's own memory of the last one.",
+      ),
+    compact_way: z
+      .enum(['rules', 'model', 'provider'])
+      .describe('Who writes the summary when a conversation becomes too long.'),
     log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug', 'trace']),
     log_file: z.string().min(1),
   })

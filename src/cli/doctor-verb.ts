@@ -114,6 +114,8 @@ function defaultsOf(config: Config, apiKey: string | null, { canContinueById }: 
     auto_edit: false,
     allow_unsandboxed: false,
     retries: 4,
+    cross_run_cursor: false,
+    compact_way: 'rules',
     log_level: 'silent',
     ...(config.base_url === undefined && apiKey !== null ? { base_url: PROFILES.openai.baseUrl ?? '' } : {}),
   }

@@ -1,9 +1,9 @@
-import { explainRun, type RunExplanation } from '../replay/explain-run.ts'
+import { explainRun } from '../replay/explain-run.ts'
 import { runTransitions, type Transition } from '../replay/run-transitions.ts'
+import { describeRun } from './describe-run.ts'
 import { ExitCode } from './exit-code.ts'
 import { readRun } from './read-run.ts'
 import { Redactor } from './redactor.ts'
-import { countOf } from './run-figures.ts'
 import { oneLine } from './safe-text.ts'
 import { listSecrets } from './secrets.ts'
 import { loadSettings } from './settings.ts'
@@ -27,28 +27,9 @@ export async function explainVerb(given: string, flags: ExplainFlags): Promise<n
     writeJson(redactor.json(JSON.parse(JSON.stringify({ ...explained, decisions }))))
     return ExitCode.ok
   }
-  const lines = describe(explained).map((line) => `${oneLine(redactor.text(line))}\n`)
+  const lines = describeRun(explained).map((line) => `${oneLine(redactor.text(line))}\n`)
   process.stdout.write(`${lines.join('')}\n${decisionTable(transitions, redactor)}`)
   return ExitCode.ok
-}
-
-function describe(explained: RunExplanation): readonly string[] {
-  const { runId, status, state, turn, why, waitsFor, can, onResume, retryAt, deadlineAt } = explained
-  const lines = [
-    `run ${runId}: ${STATUS[status]} ${state}, turn ${turn}; ${countOf(explained.frames, 'frame')}, resumed ${countOf(explained.epoch, 'time')}`,
-    `why: ${why}`,
-    ...waitsFor.map((one) => `waits for: ${one}`),
-    ...(retryAt === null ? [] : [`not before: ${timeOf(retryAt)}`]),
-    ...(deadlineAt === null ? [] : [`its time is up: ${timeOf(deadlineAt)}`]),
-    ...onResume.map((one) => `when resumed: ${one}`),
-  ]
-  return can.length === 0 ? lines : [...lines, `takes: ${can.join(', ')}`]
-}
-
-const STATUS: Readonly<Record<RunExplanation['status'], string>> = {
-  ended: 'ended as',
-  waiting: 'waits in',
-  cut_off: 'was cut off in',
 }
 
 function decisionTable(transitions: readonly Transition[], redactor: Redactor): string {
@@ -58,8 +39,4 @@ function decisionTable(transitions: readonly Transition[], redactor: Redactor): 
     states.length === 0 ? '-' : states.map((state) => state.replace(/^working\./u, '')).join(' > '),
   ])
   return tableOf(['frame', 'decision', 'then'], rows)
-}
-
-function timeOf(ms: number): string {
-  return Number.isNaN(new Date(ms).getTime()) ? 'at no time that a calendar has' : new Date(ms).toISOString()
 }

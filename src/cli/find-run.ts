@@ -8,8 +8,15 @@ const SHOWN_MAX = 4
  * that begin so.
  */
 export function findRunId(store: RunStore, given: string): string {
-  const ids = store.list().map(({ runId }) => runId)
+  const logs = store.list()
+  const ids = logs.flatMap(({ runId, kind }) => (kind === 'run' ? [runId] : []))
   if (ids.includes(given)) return given
+  if (logs.some(({ runId }) => runId === given)) {
+    throw new LoopchartError(
+      'usage',
+      `${given} is a conversation and not a run; loopchart chat --conversation goes on with it`,
+    )
+  }
   const found = given === '' ? [] : ids.filter((id) => id.startsWith(given))
   const [first] = found
   if (first === undefined) {

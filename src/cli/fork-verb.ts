@@ -4,18 +4,21 @@ import type { Agent } from '../loop/agent.ts'
 import { checkResume } from '../loop/check-resume.ts'
 import { forkRun } from '../replay-run.ts'
 import type { ForkChange, ForkedRun } from '../replay/fork-run.ts'
+import { checkFlags } from './check-flags.ts'
 import { findRunId } from './find-run.ts'
 import { KeptRun, type Reconciliation } from './kept-run.ts'
 import { resumeHint } from './resume-hint.ts'
 import { withModelOf } from './resume-verb.ts'
 import type { RunFlags } from './run-flags.ts'
-import { checkFlags, driveRun } from './run-verb.ts'
+import { driveRun } from './run-verb.ts'
 import { loadSettings } from './settings.ts'
 import { openKnownStore } from './store-option.ts'
 
 export interface ForkFlags extends RunFlags {
   readonly at?: string
   readonly change?: string
+  /** At a compaction: go on without it. */
+  readonly keepHistory?: true
 }
 
 /** Begins a new run as an old one up to a decision, and drives it; resolves with the exit code. */
@@ -33,18 +36,14 @@ export async function forkVerb(given: string, flags: ForkFlags): Promise<number>
       reconciled: reconciledBy(forked),
       resumeHint: (id) => resumeHint(flags, id),
     })
-    try {
-      return await driveRun(flags, withModelOf(store, origin, flags, settings), {
-        input: { resume: forked.runId },
-        kept,
-        prepare: (agent) => {
-          checkFork(forked, agent)
-          store.importRun(forked.frames.map(formatFrame))
-        },
-      })
-    } finally {
-      kept.close()
-    }
+    return await driveRun(flags, withModelOf(store, origin, flags, settings), {
+      input: { resume: forked.runId },
+      kept,
+      prepare: (agent) => {
+        checkFork(forked, agent)
+        store.importRun(forked.frames.map(formatFrame))
+      },
+    })
   } finally {
     store.close()
   }
@@ -67,11 +66,14 @@ function parseSeq(text: string | undefined): number {
 
 const CHANGE = /^(output|failed|deny):([^]*)$/u
 
-function changeIn({ change, model }: ForkFlags): ForkChange | null {
-  if (change === undefined) return model === undefined ? null : { kind: 'model', model }
-  if (model !== undefined) {
-    throw new LoopchartError('usage', '--change and --model are two changes; a fork makes one')
+function changeIn({ change, model, keepHistory }: ForkFlags): ForkChange | null {
+  const given = Object.entries({ '--change': change, '--model': model, '--keep-history': keepHistory })
+  const [first, second] = given.flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  if (second !== undefined) {
+    throw new LoopchartError('usage', `${first} and ${second} are two changes; a fork makes one`)
   }
+  if (keepHistory === true) return { kind: 'keep_history' }
+  if (change === undefined) return model === undefined ? null : { kind: 'model', model }
   if (change === 'approve') return { kind: 'approve' }
   const [, kind, text = ''] = CHANGE.exec(change) ?? []
   switch (kind) {

@@ -14,8 +14,8 @@ export type LetGo = 'signal' | 'unapproved' | 'in_doubt'
 
 export interface KeptRunOptions {
   readonly store: RunStore
-  /** What became of calls in doubt, by their paths. */
-  readonly reconciled: ReadonlyMap<string, Reconciliation>
+  /** What became of calls in doubt, by their paths; nobody has said anything when left out. */
+  readonly reconciled?: ReadonlyMap<string, Reconciliation>
   /** How to go on with the run. */
   readonly resumeHint: (runId: string) => string
 }
@@ -27,14 +27,14 @@ const CALLS_END_WITHIN_MS = 4000
 export class KeptRun {
   readonly store: RunStore
   readonly resumeHint: KeptRunOptions['resumeHint']
-  readonly #reconciled: KeptRunOptions['reconciled']
+  readonly #reconciled: ReadonlyMap<string, Reconciliation>
   readonly #sent = new Set<string>()
   readonly #doubted = new Set<string>()
   #leaving: LetGo | null = null
   #gone: Promise<boolean> | null = null
   #timer: NodeJS.Timeout | null = null
 
-  constructor({ store, reconciled, resumeHint }: KeptRunOptions) {
+  constructor({ store, reconciled = new Map(), resumeHint }: KeptRunOptions) {
     this.store = store
     this.resumeHint = resumeHint
     this.#reconciled = reconciled
@@ -73,9 +73,9 @@ export class KeptRun {
     if (path !== null) this.#reconcile(live, [path])
   }
 
+  /** It is over: nothing is waited for any more. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    this.store.close()
   }
 
   #release(live: Run): void {

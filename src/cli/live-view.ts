@@ -1,3 +1,4 @@
+import type { TokenUsage } from '../../machines/loop.types.ts'
 import type {
   Frame,
   RunEndedFrame,
@@ -5,10 +6,13 @@ import type {
   ToolFailedFrame,
   ToolStartedFrame,
 } from '../frames/generated/frame.ts'
+import { isUsage } from '../loop/usage.ts'
 import type { AnyItem } from '../protocol/items.ts'
 import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import { outputText } from '../protocol/output-text.ts'
 import { columnAfter } from './cursor-column.ts'
+import { describeCompaction } from './describe-compaction.ts'
+import { describeTokens } from './describe-usage.ts'
 import { countOf, durationOf, RunFigures } from './run-figures.ts'
 import type { RunView } from './run-view.ts'
 import { oneLine, safeText, shorten } from './safe-text.ts'
@@ -25,6 +29,8 @@ export interface LiveViewOptions {
   readonly progress: Terminal
   /** Somebody else puts the questions to the user, with what they are about. */
   readonly isAsking?: boolean
+  /** `answer`: nothing of states, and of the ending only what is not as it should be. `full` when left out. */
+  readonly detail?: 'full' | 'answer' | undefined
 }
 
 /** A run for people: text as it comes, a line for each call and each turn, a summary, on a terminal a status line. */
@@ -32,6 +38,7 @@ export class LiveView implements RunView {
   readonly #answer: Terminal
   readonly #progress: Terminal
   readonly #isAsking: boolean
+  readonly #isFull: boolean
   readonly #figures = new RunFigures()
   readonly #names = new Map<string, { readonly name: string; readonly shown: string }>()
   readonly #status: StatusLine | null
@@ -40,8 +47,9 @@ export class LiveView implements RunView {
   #column = 0
   #hasText = false
 
-  constructor({ answer, progress, isAsking = false }: LiveViewOptions) {
+  constructor({ answer, progress, isAsking = false, detail = 'full' }: LiveViewOptions) {
     this.#answer = answer
+    this.#isFull = detail === 'full'
     this.#isAsking = isAsking
     this.#progress = progress
     this.#status = progress.isLive
@@ -69,6 +77,7 @@ export class LiveView implements RunView {
   #show(frame: Frame): void {
     switch (frame.type) {
       case 'run_started':
+        if (!this.#isFull) return
         return this.#line('dim', `model ${oneLine(frame.model)}, tools ${toolNames(frame.agent)}`)
       case 'state_entered':
         return this.#pathTo(frame.state, frame.turn)
@@ -105,8 +114,12 @@ export class LiveView implements RunView {
         return this.#line('yellow', `warning: ${brief(frame.cause)}`)
       case 'continuity_switched':
       case 'provider_switched':
-      case 'history_compacted':
         return this.#line('yellow', `${frame.type.replaceAll('_', ' ')}: ${brief(frame.cause)}`)
+      case 'history_compacted':
+        return this.#line('yellow', describeCompaction(frame))
+      case 'cursor_updated':
+        if (frame.cause !== 'cleared') return
+        return this.#line('yellow', 'the provider does not have the earlier part any more: it is sent again')
       case 'approval_requested':
         if (this.#isAsking) return this.#endLine()
         return this.#line('yellow', `needs approval: ${shorten(oneLine(frame.shown), SHOWN_MAX)}`)
@@ -130,7 +143,7 @@ export class LiveView implements RunView {
     // One call after the other goes through these again and again.
     if (!REPEATED.has(name) || !this.#path.includes(name)) this.#path.push(name)
     if (!TURN_ENDS.has(name)) return
-    this.#line('dim', `turn ${this.#pathTurn}: ${this.#path.join(' > ')}`)
+    if (this.#isFull) this.#line('dim', `turn ${this.#pathTurn}: ${this.#path.join(' > ')}`)
     this.#path = []
   }
 
@@ -154,9 +167,9 @@ export class LiveView implements RunView {
   }
 
   #summary({ state, reason, usage, ts, unanswered_calls: unanswered }: RunEndedFrame): void {
+    if (!this.#isFull && state === 'done') return
     const { turn, calls, startMs } = this.#figures
-    const total = Number(usage?.['total_tokens'] ?? 0)
-    const spent = `${countOf(total, 'token')} (${Number(usage?.['prompt_tokens'] ?? 0)} in, ${Number(usage?.['completion_tokens'] ?? 0)} out)`
+    const spent = describeTokens(isUsage(usage) ? usage : NO_USAGE)
     const figures = [countOf(turn, 'turn'), countOf(calls, 'call'), spent, durationOf(ts - startMs)]
     const ending = reason === state ? state : `${state} (${oneLine(reason)})`
     const style = state === 'done' ? 'green' : state === 'failed' ? 'red' : 'yellow'
@@ -197,6 +210,13 @@ export class LiveView implements RunView {
 }
 
 const SHOWN_MAX = 2000
+const NO_USAGE: TokenUsage = {
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  total_tokens: 0,
+  cached: 0,
+  reasoning: 0,
+}
 const TURN_ENDS: ReadonlySet<string> = new Set([
   'followingUp',
   'done',

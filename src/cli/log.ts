@@ -3,6 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { LoopchartError } from '../errors.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { describeForLog, type LogLevel } from './log-entry.ts'
+import { maskCredentials } from './mask-credentials.ts'
 import type { Redactor } from './redactor.ts'
 import { safeJson } from './safe-text.ts'
 
@@ -29,7 +30,7 @@ export async function openLog({ level, file, redactor }: LogOptions): Promise<Lo
   const fd = file === undefined ? STDERR : openFile(file)
   // Written before the call returns: what was logged before a crash is what one wants to read after it.
   const write = (line: string): void =>
-    writeAll(fd, `${safeJson(redactBearers(redactor.text(line.trimEnd())))}\n`)
+    writeAll(fd, `${safeJson(maskCredentials(redactor.text(line.trimEnd())))}\n`)
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write })
   return {
     frame(frame) {
@@ -62,9 +63,4 @@ function writeAll(fd: number, text: string): void {
   } catch {
     // A log that cannot be written, for a full disk or a closed pipe, must not end what it tells of.
   }
-}
-
-/** Masks what looks like a credential though nobody named it: a model or a tool may have brought it. */
-function redactBearers(line: string): string {
-  return line.replaceAll(/\b(Bearer\s+|Basic\s+|sk-)[A-Za-z0-9._~+/-]{12,}=*/gu, '$1[redacted]')
 }

@@ -1,10 +1,12 @@
-import { agent, type AgentLimits } from '../agent.ts'
+import { agent, type AgentLimits, type AgentOptions } from '../agent.ts'
 import { DEFAULT_LIMITS, type Agent } from '../loop/agent.ts'
+import type { Model } from '../loop/model.ts'
 import type { ChosenModel } from './choose-model.ts'
 import type { ChosenTools } from './choose-tools.ts'
 import type { Config } from './config-file.ts'
 
 type Limits = NonNullable<Config['limits']>
+type Compaction = NonNullable<AgentOptions['compaction']>
 
 /** The agent that settings, a model and tools come to. */
 export function makeAgent({ model }: ChosenModel, config: Config, chosen: ChosenTools): Agent {
@@ -24,6 +26,7 @@ export function makeAgent({ model }: ChosenModel, config: Config, chosen: Chosen
     ...(policy.length === 0 ? {} : { policy }),
     ...(isUntrusted ? { trust: 'untrusted' } : {}),
     ...named('continuity', config.continuity),
+    ...named('compaction', compactionOf(model, config)),
     ...(retries === undefined ? {} : { retry: { times: retries } }),
     request: {
       maxOutputTokens,
@@ -33,6 +36,15 @@ export function makeAgent({ model }: ChosenModel, config: Config, chosen: Chosen
       ...(effort === undefined && summary === undefined ? {} : { reasoning: { effort, summary } }),
     },
   })
+}
+
+/** A run that grows too long for the model is made shorter, where it is known how much the model takes. */
+function compactionOf(
+  { contextWindow, compact }: Model,
+  { compact_way: way }: Config,
+): Compaction | undefined {
+  if (contextWindow == null) return undefined
+  return { atShare: 0.8, way: way === 'provider' && compact == null ? 'rules' : (way ?? 'rules') }
 }
 
 /** The limits of the command line over those of the agent. */

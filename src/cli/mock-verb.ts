@@ -24,24 +24,30 @@ export async function mock({ script, port = '0' }: MockFlags): Promise<number> {
   const turns = script === undefined ? demoScript : await readScript(script)
   const provider = await startScriptedProvider(turns, { port: portNumber })
   process.stdout.write(`${provider.url}\n`)
-  const stopTelling = tellRequests(provider)
+  const stopTelling = [
+    tellRequests(provider.requests, describe),
+    tellRequests(provider.compactRequests, describeCompaction),
+  ]
   await new Promise<void>((resolve) => {
     process.once('SIGINT', resolve)
     process.once('SIGTERM', resolve)
   })
-  stopTelling()
+  for (const stop of stopTelling) stop()
   await provider.close()
   return ExitCode.ok
 }
 
 /** One line for each request. The provider keeps a list of them: it is looked at now and then. */
-function tellRequests({ requests }: ScriptedProvider): () => void {
+function tellRequests(
+  requests: readonly RecordedRequest[],
+  describeOne: (request: RecordedRequest) => string,
+): () => void {
   // By the last one and not by a count: of a long list the oldest are dropped.
   let last: RecordedRequest | null = null
   const tell = (): void => {
     const fresh: readonly RecordedRequest[] =
       last === null ? requests : requests.slice(requests.lastIndexOf(last) + 1)
-    for (const request of fresh) process.stdout.write(`${describe(request)}\n`)
+    for (const request of fresh) process.stdout.write(`${describeOne(request)}\n`)
     last = fresh.at(-1) ?? last
   }
   const timer = setInterval(tell, LOOK_MS)
@@ -52,10 +58,18 @@ function tellRequests({ requests }: ScriptedProvider): () => void {
 }
 
 function describe({ body }: RecordedRequest): string {
-  const { model, stream, input, previous_response_id: previous } = body
-  const items = Array.isArray(input) ? countOf(input.length, 'item') : 'a text'
+  const { stream, previous_response_id: previous } = body
   const after = typeof previous === 'string' ? `, after ${shown(previous)}` : ''
-  return `POST /v1/responses  model ${shown(typeof model === 'string' ? model : 'not named')}, ${items}${after}, ${stream === true ? 'streamed' : 'whole'}`
+  return `POST /v1/responses  ${contentOf(body)}${after}, ${stream === true ? 'streamed' : 'whole'}`
+}
+
+function describeCompaction({ body }: RecordedRequest): string {
+  return `POST /v1/responses/compact  ${contentOf(body)}`
+}
+
+function contentOf({ model, input }: RecordedRequest['body']): string {
+  const items = Array.isArray(input) ? countOf(input.length, 'item') : 'a text'
+  return `model ${shown(typeof model === 'string' ? model : 'not named')}, ${items}`
 }
 
 function shown(text: string): string {

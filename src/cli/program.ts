@@ -1,12 +1,15 @@
 import { Command } from 'commander'
 
 import {
+  addConversationOptions,
   addDriveOptions,
   addProviderOptions,
+  addRequestOptions,
   addToolOptions,
   collect,
   type Finish,
 } from './common-options.ts'
+import { addConversationVerbs } from './conversation-program.ts'
 import type { DoctorFlags } from './doctor-verb.ts'
 import type { MockFlags } from './mock-verb.ts'
 import type { RunFlags } from './run-flags.ts'
@@ -21,6 +24,7 @@ export function createProgram(version: string, command: string, finish: Finish):
     .version(version)
     .helpCommand(false)
   addRun(program, finish)
+  addConversationVerbs(program, finish)
   addDemo(program, command, finish)
   addSmallVerbs(program, finish)
   addDoctor(program, finish)
@@ -41,15 +45,15 @@ function addRun(program: Command, finish: Finish): void {
     .description('Runs one loop: sends the prompt, runs the tools that the model calls, shows everything.')
     .argument('[prompt]', 'what to ask; standard input when it is left out or -')
   addProviderOptions(verb)
+  addRequestOptions(verb)
   verb
-    .option('--no-stream', 'ask for whole responses instead of streams')
-    .option('--continuity <way>', 'previous_response_id, stateless or auto')
-    .option('--limit <limits>', 'such as turns=20,tool_calls=32,tokens=100000,ms=60000')
-    .option('--retries <times>', 'how often one request may be sent again')
     .option('--attach <file>', 'a file to send with the prompt, up to 10 MiB; may be repeated', collect)
-    .option('--provider <name>', 'scripted: a provider in this process, to try things with')
-    .option('--script <file>', 'what the scripted provider says')
     .option('--store [file]', 'keep the run, so that it can be resumed; without a file, in one of your own')
+    .option(
+      '--conversation <id>',
+      'send the prompt as a message of a conversation, which is kept; new or not',
+    )
+  addConversationOptions(verb)
   addToolOptions(verb)
   addDriveOptions(verb)
   verb.action(async (prompt: string | undefined, flags: RunFlags) => {

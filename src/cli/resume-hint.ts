@@ -7,8 +7,24 @@ const SCRIPTED =
 
 /** How to go on with a run: the command, with what else was said on the command line that began it. */
 export function resumeHint(flags: RunFlags, runId: string): string {
-  if (flags.provider !== undefined) return SCRIPTED
-  const given: Readonly<Record<string, string | undefined>> = {
+  return flags.provider === undefined ? `go on with: ${commandOf(['resume', runId], flags)}` : SCRIPTED
+}
+
+/** How to come back to a conversation. It depends on no memory of a provider: a scripted one may begin anew. */
+export function chatHint(flags: RunFlags, id: string): string {
+  const named = {
+    '--provider': flags.provider,
+    '--script': flags.script,
+    '--price': flags.price,
+    '--budget': flags.budget,
+    '--compact-way': flags.compactWay,
+  }
+  const cursor = flags.crossRunCursor === true ? ['--cross-run-cursor'] : []
+  return `come back with: ${commandOf(['chat', '--conversation', id, ...wordsOf(named), ...cursor], flags)}`
+}
+
+function commandOf(words: readonly string[], flags: RunFlags): string {
+  const named = {
     '--store': flags.store === true ? undefined : flags.store,
     '--agent': flags.agent,
     '--base-url': flags.baseUrl,
@@ -17,9 +33,6 @@ export function resumeHint(flags: RunFlags, runId: string): string {
     '--tools': flags.tools,
     '--workspace': flags.workspace,
   }
-  const named = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [name, shellWord(value)],
-  )
   const switches = Object.entries({
     '--no-stream': flags.stream === false,
     '--trust': flags.trust,
@@ -27,5 +40,9 @@ export function resumeHint(flags: RunFlags, runId: string): string {
     '--no-sandbox': flags.sandbox === false,
     '--allow-unsandboxed': flags.allowUnsandboxed,
   }).flatMap(([name, isGiven]) => (isGiven === true ? [name] : []))
-  return `go on with: ${['loopchart', 'resume', shellWord(runId), ...named, ...switches].join(' ')}`
+  return ['loopchart', ...words, ...wordsOf(named), ...switches].map(shellWord).join(' ')
+}
+
+function wordsOf(named: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
 }

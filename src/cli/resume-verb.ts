@@ -2,13 +2,15 @@ import { LoopchartError } from '../errors.ts'
 import type { RunStartedFrame } from '../frames/generated/frame.ts'
 import type { RunStore } from '../journal/run-store.ts'
 import { explainRun, type RunExplanation } from '../replay/explain-run.ts'
+import { checkFlags } from './check-flags.ts'
 import { findRunId } from './find-run.ts'
 import { callsIn, KeptRun, type Reconciliation } from './kept-run.ts'
 import { resumeHint } from './resume-hint.ts'
 import type { RunFlags } from './run-flags.ts'
-import { checkFlags, driveRun } from './run-verb.ts'
+import { driveRun } from './run-verb.ts'
 import { loadSettings, type Settings } from './settings.ts'
 import { openKnownStore } from './store-option.ts'
+import { withModel } from './with-model.ts'
 
 export interface ResumeFlags extends RunFlags {
   readonly reconcile?: readonly string[]
@@ -23,21 +25,20 @@ export async function resumeVerb(given: string, flags: ResumeFlags): Promise<num
   const decided = decidedIn(flags)
   const settings = await loadSettings(flags, process.env)
   const store = openKnownStore(flags, settings)
-  const kept = new KeptRun({ store, reconciled, resumeHint: (id) => resumeHint(flags, id) })
   try {
+    const kept = new KeptRun({ store, reconciled, resumeHint: (id) => resumeHint(flags, id) })
     const runId = findRunId(store, given)
     checkCalls(store, runId, [...reconciled.keys()], [...decided.keys()])
     const session = { input: { resume: runId }, kept, decided }
     return await driveRun(flags, withModelOf(store, runId, flags, settings), session)
   } finally {
-    kept.close()
+    store.close()
   }
 }
 
 /** The settings with the model that the run was begun with, unless a flag names another. */
 export function withModelOf(store: RunStore, runId: string, flags: RunFlags, settings: Settings): Settings {
-  const model = flags.model ?? startOf(store, runId)?.model ?? settings.config.model
-  return model === undefined ? settings : { ...settings, config: { ...settings.config, model } }
+  return withModel(settings, flags.model ?? startOf(store, runId)?.model)
 }
 
 function startOf(store: RunStore, runId: string): RunStartedFrame | null {

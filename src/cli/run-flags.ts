@@ -17,4 +17,6 @@ export interface RunFlags extends SettingFlags, StoreFlags, ToolFlags {
   readonly script?: string
   readonly attach?: readonly string[]
   readonly json?: true
+  /** The conversation that the prompt is a message of. */
+  readonly conversation?: string
 }

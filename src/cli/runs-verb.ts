@@ -4,8 +4,10 @@ import { LoopchartError } from '../errors.ts'
 import type { RunStore, StoredRun } from '../journal/run-store.ts'
 import type { Agent } from '../loop/agent.ts'
 import { checkResume, type ResumeCheck } from '../loop/check-resume.ts'
+import { ageOf } from './age-of.ts'
 import { ExitCode } from './exit-code.ts'
 import { loadAgent } from './load-agent.ts'
+import { ownerName } from './owner-name.ts'
 import { oneLine, shorten } from './safe-text.ts'
 import { loadSettings } from './settings.ts'
 import { knownStorePath, openKnownStore, type StoreFlags } from './store-option.ts'
@@ -30,11 +32,15 @@ export async function listRuns(flags: RunsFlags): Promise<number> {
   const store = openKnownStore(flags, settings)
   try {
     if (flags.check === true) return await checkRuns(store, flags)
-    const latestFirst = store.list().toSorted((a, b) => b.updatedAt - a.updatedAt)
+    const latestFirst = runsOf(store).toSorted((a, b) => b.updatedAt - a.updatedAt)
     return showRuns(latestFirst, path, flags)
   } finally {
     store.close()
   }
+}
+
+function runsOf(store: RunStore): readonly StoredRun[] {
+  return store.list().filter(({ kind }) => kind === 'run')
 }
 
 function showRuns(runs: readonly StoredRun[], path: string, { json }: RunsFlags): number {
@@ -47,7 +53,7 @@ function showRuns(runs: readonly StoredRun[], path: string, { json }: RunsFlags)
       String(turn),
       ageOf(Date.now() - updatedAt),
       shorten(oneLine(model), MODEL_MAX),
-      owner === null ? '-' : `process ${owner.pid} on ${oneLine(owner.host)}`,
+      ownerName(owner),
     ])
     process.stdout.write(tableOf(['run', 'state', 'turn', 'age', 'model', 'owner'], rows))
   }
@@ -63,7 +69,7 @@ interface CheckedRun extends ResumeCheck {
 
 async function checkRuns(store: RunStore, flags: RunsFlags): Promise<number> {
   const agent = flags.agent === undefined ? null : await loadAgent(flags.agent)
-  const open = store.list().filter(({ status }) => status === 'open')
+  const open = runsOf(store).filter(({ status }) => status === 'open')
   const checked = open.map(({ runId, state }) => ({ runId, state, ...checkRun(store, runId, agent) }))
   if (flags.json === true) writeJson(checked)
   else if (checked.length === 0) process.stderr.write('every run has ended: there is nothing to go on with\n')
@@ -84,12 +90,4 @@ function checkRun(store: RunStore, runId: string, agent: Agent | null): ResumeCh
     if (!(error instanceof LoopchartError)) throw error
     return { verdict: 'refused', reasons: [`${error.code}: ${error.message}`] }
   }
-}
-
-function ageOf(ms: number): string {
-  const minutes = Math.max(Math.floor(ms / 60_000), 0)
-  if (minutes < 1) return 'now'
-  if (minutes < 60) return `${minutes} min`
-  const hours = Math.floor(minutes / 60)
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`
 }

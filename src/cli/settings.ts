@@ -4,7 +4,7 @@ import { LoopchartError } from '../errors.ts'
 import { describeIssue } from '../loop/describe-issue.ts'
 import { configPath, configShape, readConfigFile, type Config } from './config-file.ts'
 import { findKey, type ConfigLayer } from './find-key.ts'
-import { parseLimits } from './limit-option.ts'
+import { BUDGET, LIMITS, parseNumbers, PRICES, type NumberList } from './number-option.ts'
 import { readNamedFile } from './read-named-file.ts'
 
 /** What the flags say about settings, as the parser of the command line gives it. */
@@ -22,8 +22,13 @@ export interface SettingFlags {
   readonly autoEdit?: true
   readonly allowUnsandboxed?: true
   readonly retries?: string
+  readonly contextWindow?: string
   readonly logLevel?: string
   readonly logFile?: string
+  readonly price?: string
+  readonly budget?: string
+  readonly crossRunCursor?: true
+  readonly compactWay?: string
 }
 
 /** What is set, and by what. */
@@ -45,7 +50,7 @@ interface SettingFact {
   readonly flag: string | null
   /** Null: a variable, which any program that starts this one can set, does not set it. */
   readonly variable: string | null
-  readonly kind: 'text' | 'number' | 'switch' | 'limits'
+  readonly kind: 'text' | 'number' | 'switch' | NumberList
 }
 
 /** Every setting, and by what names flags and variables set it. */
@@ -53,7 +58,7 @@ export const SETTINGS: readonly SettingFact[] = [
   { key: 'base_url', flag: '--base-url', variable: 'OPENAI_BASE_URL', kind: 'text' },
   { key: 'model', flag: '--model', variable: 'LOOPCHART_MODEL', kind: 'text' },
   { key: 'api_key_file', flag: '--api-key-file', variable: 'LOOPCHART_API_KEY_FILE', kind: 'text' },
-  { key: 'limits', flag: '--limit', variable: 'LOOPCHART_LIMIT', kind: 'limits' },
+  { key: 'limits', flag: '--limit', variable: 'LOOPCHART_LIMIT', kind: LIMITS },
   { key: 'continuity', flag: '--continuity', variable: 'LOOPCHART_CONTINUITY', kind: 'text' },
   { key: 'stream', flag: '--no-stream', variable: 'LOOPCHART_STREAM', kind: 'switch' },
   { key: 'approve', flag: '--approve', variable: 'LOOPCHART_APPROVE', kind: 'text' },
@@ -62,6 +67,12 @@ export const SETTINGS: readonly SettingFact[] = [
   { key: 'allow_unsandboxed', flag: '--allow-unsandboxed', variable: null, kind: 'switch' },
   { key: 'policy', flag: null, variable: null, kind: 'text' },
   { key: 'retries', flag: '--retries', variable: 'LOOPCHART_RETRIES', kind: 'number' },
+  {
+    key: 'context_window',
+    flag: '--context-window',
+    variable: 'LOOPCHART_CONTEXT_WINDOW',
+    kind: 'number',
+  },
   { key: 'max_output_tokens', flag: null, variable: 'LOOPCHART_MAX_OUTPUT_TOKENS', kind: 'number' },
   { key: 'reasoning_effort', flag: null, variable: 'LOOPCHART_REASONING_EFFORT', kind: 'text' },
   { key: 'reasoning_summary', flag: null, variable: 'LOOPCHART_REASONING_SUMMARY', kind: 'text' },
@@ -69,6 +80,15 @@ export const SETTINGS: readonly SettingFact[] = [
   { key: 'store_responses', flag: null, variable: 'LOOPCHART_STORE_RESPONSES', kind: 'switch' },
   { key: 'encrypted_reasoning', flag: null, variable: 'LOOPCHART_ENCRYPTED_REASONING', kind: 'switch' },
   { key: 'store', flag: '--store', variable: 'LOOPCHART_STORE', kind: 'text' },
+  { key: 'prices', flag: '--price', variable: 'LOOPCHART_PRICE', kind: PRICES },
+  { key: 'budget', flag: '--budget', variable: 'LOOPCHART_BUDGET', kind: BUDGET },
+  {
+    key: 'cross_run_cursor',
+    flag: '--cross-run-cursor',
+    variable: 'LOOPCHART_CROSS_RUN_CURSOR',
+    kind: 'switch',
+  },
+  { key: 'compact_way', flag: '--compact-way', variable: 'LOOPCHART_COMPACT_WAY', kind: 'text' },
   { key: 'log_level', flag: '--log-level', variable: 'LOOPCHART_LOG_LEVEL', kind: 'text' },
   { key: 'log_file', flag: '--log-file', variable: 'LOOPCHART_LOG_FILE', kind: 'text' },
 ]
@@ -108,11 +128,17 @@ interface Layer extends ConfigLayer {
   readonly sourceOf: (key: Key) => string
 }
 
-/** One layer over another; limits are taken one by one. */
+/** One layer over another; limits and what a conversation may use up are taken one by one, prices only together. */
 function over(under: Config, { config }: Layer): Config {
   const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
   const limits = { ...under.limits, ...config.limits }
-  return { ...under, ...given, ...(Object.keys(limits).length === 0 ? {} : { limits }) }
+  const budget = { ...under.budget, ...config.budget }
+  return {
+    ...under,
+    ...given,
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    ...(Object.keys(budget).length === 0 ? {} : { budget }),
+  }
 }
 
 function flagLayer(flags: SettingFlags): Layer {
@@ -120,7 +146,7 @@ function flagLayer(flags: SettingFlags): Layer {
     base_url: flags.baseUrl,
     model: flags.model,
     api_key_file: flags.apiKeyFile,
-    limits: flags.limit === undefined ? undefined : parseLimits(flags.limit, '--limit'),
+    limits: numbersIn(flags.limit, '--limit', LIMITS),
     continuity: flags.continuity,
     // The parser says true for a flag that only ever turns something off.
     stream: flags.stream === false ? false : undefined,
@@ -129,10 +155,19 @@ function flagLayer(flags: SettingFlags): Layer {
     auto_edit: flags.autoEdit,
     allow_unsandboxed: flags.allowUnsandboxed,
     retries: flags.retries === undefined ? undefined : readNumber(flags.retries),
+    context_window: flags.contextWindow === undefined ? undefined : readNumber(flags.contextWindow),
     log_level: flags.logLevel,
     log_file: flags.logFile,
+    prices: numbersIn(flags.price, '--price', PRICES),
+    budget: numbersIn(flags.budget, '--budget', BUDGET),
+    cross_run_cursor: flags.crossRunCursor,
+    compact_way: flags.compactWay,
   }
   return { config: checkLayer(values, flagOf), sourceOf: flagOf }
+}
+
+function numbersIn(text: string | undefined, place: string, list: NumberList): unknown {
+  return text === undefined ? undefined : parseNumbers(text, place, list)
 }
 
 function flagOf(key: Key): string {
@@ -152,6 +187,7 @@ function variableLayer(env: Readonly<NodeJS.ProcessEnv>, where: string): Layer {
 }
 
 function readVariable(text: string, kind: SettingFact['kind'], variable: string): unknown {
+  if (typeof kind === 'object') return parseNumbers(text, variable, kind)
   switch (kind) {
     case 'text':
       return text
@@ -159,8 +195,6 @@ function readVariable(text: string, kind: SettingFact['kind'], variable: string)
       return readNumber(text)
     case 'switch':
       return SWITCH[text.toLowerCase()] ?? text
-    case 'limits':
-      return parseLimits(text, variable)
   }
 }
 

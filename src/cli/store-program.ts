@@ -72,6 +72,7 @@ function addFork(program: Command, finish: Finish): void {
       '--change <change>',
       'output:TEXT or failed:TEXT for the end of a call, approve or deny:REASON for an approval; --model for a response',
     )
+    .option('--keep-history', 'at a compaction: go on without it')
     .option('--store <file>', STORE)
     .option('--no-stream', 'ask for whole responses instead of streams')
   addProviderOptions(verb)

@@ -43,6 +43,23 @@ test('limits are put together one by one', async () => {
   expect(config.limits).toEqual({ turns: 9, tokens: 500, ms: 1000 })
 })
 
+test('what a conversation may use up is put together one by one, and prices only together', async () => {
+  const prices = { input: 1, cached: 0.5, output: 2 }
+  const home = configHome({ budget: { tokens: 500, cost: 1 }, prices })
+  const flags = { budget: 'cost=2.5', price: 'input=1.25,output=10' }
+  const { config, sources } = await loadSettings(flags, { XDG_CONFIG_HOME: home })
+  expect(config).toEqual({ budget: { tokens: 500, cost: 2.5 }, prices: { input: 1.25, output: 10 } })
+  expect(sources.get('prices')).toBe('--price')
+  const unflagged = await loadSettings({}, { XDG_CONFIG_HOME: home, LOOPCHART_BUDGET: 'tokens=7' })
+  expect(unflagged.config).toEqual({ budget: { tokens: 7, cost: 1 }, prices })
+})
+
+test('flags say how a conversation is kept short and what it goes on from', async () => {
+  const flags = { crossRunCursor: true, compactWay: 'model' } as const
+  const { config } = await loadSettings(flags, { XDG_CONFIG_HOME: '/nowhere' })
+  expect(config).toEqual({ cross_run_cursor: true, compact_way: 'model' })
+})
+
 test('a .env file that nobody names is not read', async () => {
   const { config } = await loadSettings({}, { XDG_CONFIG_HOME: '/nowhere' })
   expect(config).toEqual({})
@@ -53,6 +70,12 @@ test.for([
   ['a limit', { limit: 'turns=0' }, {}, /^--limit: limits\.turns must be at least 1/u],
   ['a limit that is none', { limit: 'turnz=5' }, {}, /^--limit: .*turnz is not an option/u],
   ['a limit that is no number', { limit: 'turns=many' }, {}, /'turns=many' is not a limit/u],
+  ['a limit that is no whole number', { limit: 'turns=1.5' }, {}, /^--limit: limits\.turns must be/u],
+  ['a price that is missing', { price: 'input=1' }, {}, /^--price: prices\.output must be/u],
+  ['a price that is none', { price: 'free' }, {}, /'free' is not a price; write name=number/u],
+  ['a budget', { budget: 'tokens=0.5' }, {}, /^--budget: budget\.tokens must be/u],
+  ['a budget of nothing', { budget: 'cost=0' }, {}, /^--budget: budget\.cost must be/u],
+  ['a way to compact', { compactWay: 'magic' }, {}, /^--compact-way: compact_way must be rules/u],
   ['a number', { retries: 'often' }, {}, /^--retries: retries must be/u],
   ['an address', { baseUrl: 'ftp://x' }, {}, /^--base-url: base_url must be an http or https address/u],
   ['a variable', {}, { LOOPCHART_STREAM: 'maybe' }, /^LOOPCHART_STREAM: stream must be boolean/u],

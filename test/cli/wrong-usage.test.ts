@@ -62,6 +62,40 @@ test.for([
     'file_unreadable',
     /10485760/u,
   ],
+  ...[
+    ['--price', 'input=1,output=2'],
+    ['--budget', 'tokens=5'],
+    ['--cross-run-cursor'],
+    ['--compact-way', 'model'],
+  ].map(
+    (flags) =>
+      [
+        `${flags[0]} for a run of its own`,
+        ['run', 'hi', ...SCRIPTED, ...flags],
+        'usage',
+        new RegExp(`${flags[0]} is about a conversation; add --conversation ID`, 'u'),
+      ] as const,
+  ),
+  [
+    'a budget of cost without prices',
+    ['chat', ...SCRIPTED, '--budget', 'cost=2'],
+    'usage',
+    /needs prices: give --price/u,
+  ],
+  [
+    'a conversation without a name',
+    ['chat', ...SCRIPTED, '--conversation', ' '],
+    'usage',
+    /must not be empty/u,
+  ],
+  ['chat without a provider', ['chat'], 'provider_missing', /there is no provider/u],
+  ['chat with two providers', ['chat', ...SCRIPTED, ...AWAY], 'usage', /contradict each other/u],
+  [
+    'a fork with two changes',
+    ['fork', 'x', '--at', '3', '--keep-history', '--model', 'm'],
+    'usage',
+    /--model and --keep-history are two changes/u,
+  ],
   [
     'a wrong log level',
     ['run', 'hi', ...SCRIPTED, '--log-level', 'loud'],

@@ -10,7 +10,7 @@ import { explainVerb } from '../../src/cli/explain-verb.ts'
 import { forkVerb } from '../../src/cli/fork-verb.ts'
 import { pruneRuns } from '../../src/cli/prune-verb.ts'
 import { replayVerb } from '../../src/cli/replay-verb.ts'
-import { resumeHint } from '../../src/cli/resume-hint.ts'
+import { chatHint, resumeHint } from '../../src/cli/resume-hint.ts'
 import { resumeVerb, type ResumeFlags } from '../../src/cli/resume-verb.ts'
 import { listRuns } from '../../src/cli/runs-verb.ts'
 import { exportRun, importRun } from '../../src/cli/transfer-verbs.ts'
@@ -171,4 +171,20 @@ test('the command that goes on with a run has what was said when it was begun, a
   )
   expect(resumeHint({ sandbox: true, stream: true }, 'run_1')).toBe('go on with: loopchart resume run_1')
   expect(resumeHint({ provider: 'scripted', store: true }, 'run_1')).toMatch(/loopchart mock/u)
+})
+
+test('the command that comes back to a conversation has what was said when it was begun', () => {
+  const flags = {
+    price: 'input=1,output=2',
+    budget: 'tokens=9',
+    crossRunCursor: true,
+    baseUrl: 'http://h/v1',
+  } as const
+  expect(chatHint({ ...flags, compactWay: 'model', model: 'm', json: true }, "it's")).toBe(
+    String.raw`come back with: loopchart chat --conversation 'it'\''s' --price input=1,output=2 --budget tokens=9 --compact-way model --cross-run-cursor --base-url http://h/v1`,
+  )
+  expect(chatHint({ provider: 'scripted', script: 's.json', store: 'a.db' }, 'c')).toBe(
+    'come back with: loopchart chat --conversation c --provider scripted --script s.json --store a.db',
+  )
+  expect(resumeHint(flags, 'run_1')).toBe('go on with: loopchart resume run_1 --base-url http://h/v1')
 })

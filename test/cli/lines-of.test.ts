@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+
+import { linesOf } from '../../src/cli/lines-of.ts'
+
+async function all(lines: AsyncIterable<string>): Promise<readonly string[]> {
+  const given: string[] = []
+  for await (const line of lines) given.push(line)
+  return given
+}
+
+async function* chunked(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  await Promise.resolve()
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+test.for([1, 2, 3, 1000])(
+  'lines are the same in pieces of %d bytes, also a last one without an end',
+  async (size) => {
+    const lines = await all(linesOf(chunked(Buffer.from('één\r\n\ntwo\nthr€e'), size)))
+    expect(lines).toEqual(['één', '', 'two', 'thr€e'])
+  },
+)
+
+test('an input that ends with a line has no line behind it', async () => {
+  expect(await all(linesOf(chunked(Buffer.from('one\n'), 10)))).toEqual(['one'])
+})
+
+test('a line without an end is given up and not kept for ever', async () => {
+  const endless = chunked(Buffer.alloc(11 * 1024 * 1024, 'x'), 64 * 1024)
+  await expect(all(linesOf(endless))).rejects.toMatchObject({ code: 'usage' })
+})
