@@ -17,7 +17,8 @@ import type {
   TokenUsage,
 } from './loop.types.ts'
 
-const NO_USAGE: TokenUsage = {
+/** Of what has used nothing yet. */
+export const NO_USAGE: TokenUsage = {
   prompt_tokens: 0,
   completion_tokens: 0,
   total_tokens: 0,

@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../machines/loop.types.ts'
+import { NO_USAGE } from '../../machines/loop.rules.ts'
 import type {
   Frame,
   RunEndedFrame,
@@ -210,13 +210,6 @@ export class LiveView implements RunView {
 }
 
 const SHOWN_MAX = 2000
-const NO_USAGE: TokenUsage = {
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  total_tokens: 0,
-  cached: 0,
-  reasoning: 0,
-}
 const TURN_ENDS: ReadonlySet<string> = new Set([
   'followingUp',
   'done',

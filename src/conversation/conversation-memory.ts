@@ -1,4 +1,5 @@
 import { addUsage } from '../../machines/call.rules.ts'
+import { NO_USAGE } from '../../machines/loop.rules.ts'
 import type { TokenUsage } from '../../machines/loop.types.ts'
 import { LoopchartError } from '../errors.ts'
 import type { ConversationEntryFrame, ConversationRunEndedFrame, Frame } from '../frames/generated/frame.ts'
@@ -39,14 +40,6 @@ export interface ToolSummary {
 
 /** Said of a summary that was asked for and is not used. */
 export const COMPACTION_REFUSED = 'compaction_refused'
-
-const NO_USAGE: TokenUsage = {
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  total_tokens: 0,
-  cached: 0,
-  reasoning: 0,
-}
 
 /** All that a conversation knows: the fold of its log, frame by frame. */
 export class ConversationMemory implements ConversationSource {

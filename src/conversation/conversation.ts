@@ -151,6 +151,8 @@ class LiveConversation implements Conversation {
     way = this.#parts.settings.compaction.way,
   }: { readonly way?: CompactionWay } = {}): Promise<CompactionResult> {
     return this.#exclusively(async () => {
+      const broken = this.#brokenRefusal()
+      if (broken !== null) return { status: 'refused', reason: broken.message }
       if (this.#parts.log.memory.openRun !== null) {
         return { status: 'refused', reason: 'a run of this conversation has not ended' }
       }

@@ -63,6 +63,14 @@ test('A conversation of one turn has nothing to make shorter.', async () => {
   expect(await talk.compact()).toMatchObject({ status: 'refused' })
 })
 
+test('A conversation that was closed is not compacted any more, and says so.', async () => {
+  const { talk } = startTalk(answers(2), { store: tempStore() })
+  await talk.send('message 0')
+  await talk.send('message 1')
+  await talk.close()
+  expect(await talk.compact()).toEqual({ status: 'refused', reason: 'the conversation was closed' })
+})
+
 test('A compaction is undone by a fork from before it: the fork is told everything again.', async () => {
   const { talk, model } = startTalk([...answers(3), says('done')])
   for (let at = 0; at < 3; at += 1) await talk.send(`message ${at}`)
