@@ -1,6 +1,7 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
 
 import { docOf, listTransitions, nameOf, type ChartTransition } from './list-transitions.ts'
+import { transitionText } from './transition-text.ts'
 
 /** A state of the chart with everything that is known about it, as plain JSON. */
 export interface ChartState {
@@ -72,24 +73,12 @@ function stateLines(state: ChartState, indent: string): readonly string[] {
 function edgeLines(state: ChartState, transition: ChartTransition): readonly string[] {
   if (transition.event === 'initial') return []
   const targets = transition.targets.length === 0 ? [transition.source] : transition.targets
-  const label = labelOf(transition)
+  const label = transitionText(transition)
   return targets.map((target) => {
     const edge = `${mermaidId(transition.source)} --> ${mermaidId(target)}${label === '' ? '' : `: ${label}`}`
     // Mermaid cannot draw a way from a state with inner states to itself.
     return target === state.path && state.states.length > 0 ? `%% ${edge}` : edge
   })
-}
-
-function labelOf({ event, guard }: ChartTransition): string {
-  return [eventName(event), guard === null ? '' : `[${guard}]`].filter((part) => part !== '').join(' ')
-}
-
-function eventName(event: string): string {
-  if (event === 'always') return ''
-  const [, how, id = ''] = /^xstate\.(done|error)\.actor\.(.+)$/.exec(event) ?? []
-  if (how === undefined) return event
-  const who = id === '*' ? 'any effect' : id
-  return how === 'done' ? `${who} done` : `${who} rejected`
 }
 
 function mermaidId(path: string): string {

@@ -1,6 +1,7 @@
 import type { AnyStateMachine } from 'xstate'
 
 import { chartTree, type ChartState } from '../chart/diagram.ts'
+import { transitionText } from '../chart/transition-text.ts'
 import type { ChartTransition } from '../chart/list-transitions.ts'
 
 /** The chart as an indented tree: each state with what it runs, and under it the ways out of it. */
@@ -33,15 +34,8 @@ function headLine({ key, type, invoke }: ChartState, isInitial: boolean): string
 }
 
 function wayLine({ source, event, guard, targets, reenter }: ChartTransition): string {
-  const when = [eventName(event), ...(guard === null ? [] : [`[${guard}]`])].filter((part) => part !== '')
+  const when = transitionText({ event, guard })
   const isStaying = targets.length === 0 || (targets[0] === source && !reenter)
   const to = isStaying ? '(stays)' : targets[0] === source ? '(again)' : targets.join(', ')
-  return `${when.length === 0 ? 'otherwise' : when.join(' ')} -> ${to}`
-}
-
-function eventName(event: string): string {
-  if (event === 'always') return ''
-  const [, how, id = ''] = /^xstate\.(done|error)\.actor\.(.+)$/u.exec(event) ?? []
-  if (how === undefined) return event
-  return `${id === '*' ? 'any effect' : id} ${how === 'done' ? 'done' : 'rejected'}`
+  return `${when === '' ? 'otherwise' : when} -> ${to}`
 }

@@ -92,7 +92,7 @@ function addSmallVerbs(program: Command, finish: Finish): void {
     .command('diagram')
     .summary('print the chart')
     .description('Prints the chart of the loop, drawn from the machine that runs.')
-    .option('--format <format>', 'mermaid, json or ascii', 'mermaid')
+    .option('--format <format>', 'svg, mermaid, scxml, json or ascii', 'mermaid')
     .action(async ({ format }: { format: string }) => {
       const { diagram } = await import('./diagram-verb.ts')
       process.stdout.write(diagram(format))

@@ -168,7 +168,12 @@ test.for([
   ['an env file that is not there', ['models', '--env-file', 'no'], 'file_unreadable', /cannot read no: /u],
   ['models of nobody', ['models'], 'provider_missing', /no provider to ask/u],
   ['a probe without a model', ['doctor', ...AWAY], 'provider_missing', /give --model too/u],
-  ['an unknown format', ['diagram', '--format', 'svg'], 'usage', /must be mermaid, json or ascii/u],
+  [
+    'an unknown format',
+    ['diagram', '--format', 'png'],
+    'usage',
+    /must be svg, mermaid, scxml, json or ascii/u,
+  ],
   ['a port that is none', ['mock', '--port', '99999'], 'usage', /from 0 to 65535/u],
 ] as const)('%s is refused with a code and what to do', async ([, args, code, message]) => {
   const program = createProgram('0', 'loopchart', () => undefined)

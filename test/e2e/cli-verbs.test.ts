@@ -66,9 +66,15 @@ test('mock serves a script, prints its address and one line a request, and ends 
   )
 })
 
-test('diagram prints the chart that the docs show, as JSON, and as a tree', async () => {
+test('diagram prints the chart that the docs show, as SCXML, as JSON, and as a tree', async () => {
   const mermaid = await cli(['diagram'])
   expect(mermaid.out).toBe(readFileSync(join(ROOT, 'docs/loop.mmd'), 'utf8'))
+  const svg = await cli(['diagram', '--format', 'svg'])
+  expect(svg.out).toBe(readFileSync(join(ROOT, 'docs/loop.svg'), 'utf8'))
+  const scxml = await cli(['diagram', '--format', 'scxml'])
+  expect(scxml.out).toContain(
+    '<state id="working.responding.streaming" loopchart:doc="Events are coming in."/>',
+  )
   const json = await cli(['diagram', '--format', 'json'])
   expect(JSON.parse(json.out)).toMatchObject({ key: 'loop', states: expect.any(Array) })
   const { out } = await cli(['diagram', '--format', 'ascii'])
