@@ -86,7 +86,9 @@ function checkLimits(frames: readonly Frame[]): readonly string[] {
   if (asked > Number(turns)) broken.push(`${asked} turns, ${JSON.stringify(turns)} are allowed`)
   const models = 1 + (Array.isArray(fallbackModes) ? fallbackModes.length : 0)
   const resumed = framesOf(frames, 'run_resumed').length
-  const attemptsMax = models * (1 + Number(retriesMax)) + resumed + 1
+  // A request that is sent in another way, since the provider could not go on from a response, has all its attempts.
+  const anew = framesOf(frames, 'continuity_switched').length + framesOf(frames, 'cursor_updated').length
+  const attemptsMax = (models + anew) * (1 + Number(retriesMax)) + resumed
   for (const { seq, attempt } of requests) {
     if (attempt >= attemptsMax)
       broken.push(`frame ${seq}: attempt ${attempt}, less than ${attemptsMax} are allowed`)
