@@ -5,12 +5,14 @@ import type {
   CallAnswer,
   ContinuityMode,
   LimitName,
+  LoopCall,
   LoopCommand,
   LoopContext,
   LoopEnding,
   LoopInput,
   LoopOutput,
   LoopResponse,
+  Outcome,
   QueuedMessage,
   RespondError,
   RespondInput,
@@ -100,15 +102,18 @@ function countOf(wanted: string, texts: readonly string[]): number {
 /** What the next request adds to the conversation: an output for each call in output order, then what people said. */
 export function answersAndMessages(context: LoopContext): readonly AnyItem[] {
   const { calls, steers, settings } = context
-  const outputs = calls.map(({ callId, name, answer }): AnyItem => {
-    const { outcome, output, detail } = answer ?? { outcome: 'outcome_unknown', output: null, detail: null }
-    const told = { type: 'function_call_output', call_id: callId, output }
-    return output === null ? { ...told, outcome, tool: name, detail } : told
-  })
+  const outputs = calls.map((call) => callOutput(call, 'outcome_unknown'))
   const hasOnlyOutputs = outputs.length > 0 && steers.length === 0
   const { followUpMessage: text } = settings
   const messages: LoopContext['steers'] = hasOnlyOutputs && text !== null ? [{ text, by: 'loop' }] : steers
   return [...outputs, ...messages.map(userMessage)]
+}
+
+/** What the model is told of a call; `otherwise` where it has no answer. */
+export function callOutput({ callId, name, answer }: LoopCall, otherwise: Outcome): AnyItem {
+  const { outcome, output, detail } = answer ?? { outcome: otherwise, output: null, detail: null }
+  const told = { type: 'function_call_output', call_id: callId, output }
+  return output === null ? { ...told, outcome, tool: name, detail } : told
 }
 
 // A request has no place for `by`: it is for whoever makes the conversation shorter and looks for what it is about.

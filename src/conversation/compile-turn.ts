@@ -1,11 +1,7 @@
 import { compileContext, type ContextSelection } from '../history/context-bundle/compile-context.ts'
 import type { ContextBundle } from '../history/context-bundle/context-bundle.ts'
 import { renderBundle } from '../history/context-bundle/render-bundle.ts'
-import {
-  chooseStrategy,
-  strategyNamed,
-  type StrategyChoice,
-} from '../history/tool-history/choose-strategy.ts'
+import { strategyNamed, type StrategyChoice } from '../history/tool-history/choose-strategy.ts'
 import { insertToolHistory, type InsertedHistory } from '../history/tool-history/insert-tool-history.ts'
 import { summarizeToolHistory } from '../history/tool-history/summarize-tool-history.ts'
 import type { Summarize, SummaryOutcome } from '../history/tool-history/summarize-with-model.ts'
@@ -13,6 +9,7 @@ import { LoopchartError } from '../errors.ts'
 import type { Agent } from '../loop/agent.ts'
 import type { InputItem } from '../protocol/items.ts'
 import type { JsonObject } from '../protocol/json.ts'
+import { chooseToolStrategy } from './choose-tool-strategy.ts'
 import type { ConversationMemory, ProviderCursor } from './conversation-memory.ts'
 import type { ConversationSettings } from './conversation-settings.ts'
 
@@ -56,7 +53,6 @@ export async function compileTurn(
   memory: ConversationMemory,
   { agent, settings, place, summarize, signal }: CompileTurnOptions,
 ): Promise<CompiledTurn> {
-  const [model] = agent.models
   const { selection, bundle, id } = compileContext(memory, {
     cut: { fromSeq: place.messageSeq },
     // Each summary holds what the one before it said: several of them would say it several times.
@@ -68,11 +64,7 @@ export async function compileTurn(
     countTokens: settings.countTokens,
     ...compactEndpointOf(agent),
   })
-  const choice = chooseStrategy({
-    setting: settings.toolStrategy,
-    capabilities: { nativeToolHistory: model?.nativeToolHistory === true },
-    hasFallenBack: memory.hasFallenBack,
-  })
+  const choice = chooseToolStrategy(agent, settings, memory)
   const history = { config: settings.toolHistory, tokenCounter: settings.countTokens }
   const rendered = render(memory, bundle)
   const summary =

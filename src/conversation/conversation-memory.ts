@@ -8,6 +8,7 @@ import type {
   ConversationEntry,
   ConversationSource,
 } from '../history/context-bundle/conversation-source.ts'
+import { COMPACTION_REFUSED } from '../loop/compact.ts'
 import { isUsage } from '../loop/usage.ts'
 import type { InputPart } from '../loop/run-input.ts'
 import type { JsonObject } from '../protocol/json.ts'
@@ -37,9 +38,6 @@ export interface ToolSummary {
   readonly key: string
   readonly text: string
 }
-
-/** Said of a summary that was asked for and is not used. */
-export const COMPACTION_REFUSED = 'compaction_refused'
 
 /** All that a conversation knows: the fold of its log, frame by frame. */
 export class ConversationMemory implements ConversationSource {

@@ -21,7 +21,7 @@ import type {
 } from './conversation-api.ts'
 import { beginLog, openLog, type OpenedLog } from './conversation-log.ts'
 import type { ConversationParts } from './conversation-parts.ts'
-import { readSettings, settingsJson } from './conversation-settings.ts'
+import { readSettings, settingsJson, type ConversationSettings } from './conversation-settings.ts'
 import { endFrames } from './end-frames.ts'
 import { endedRun } from './ended-run.ts'
 import { entryJson } from './entry-frame.ts'
@@ -52,7 +52,7 @@ export function conversation(agent: Agent, options: ConversationOptions = {}): C
   const held = new HeldStore(options.store)
   try {
     const opened = openLog({ agent, store: held.store, id: options.id, settings: settingsJson(settings) })
-    return new LiveConversation(agent, options, { held, opened })
+    return new LiveConversation(agent, options, { settings, held, opened })
   } catch (error) {
     held.release()
     throw error
@@ -60,6 +60,7 @@ export function conversation(agent: Agent, options: ConversationOptions = {}): C
 }
 
 interface OpenedConversation {
+  readonly settings: ConversationSettings
   readonly held: HeldStore
   readonly opened: OpenedLog
 }
@@ -79,8 +80,7 @@ class LiveConversation implements Conversation {
   /** The log of a run that was let go of and that no store has. */
   #unkept: readonly Frame[] = []
 
-  constructor(agent: Agent, options: ConversationOptions, { held, opened }: OpenedConversation) {
-    const settings = readSettings(agent, options)
+  constructor(agent: Agent, options: ConversationOptions, { settings, held, opened }: OpenedConversation) {
     this.id = opened.id
     this.agent = agent
     this.#options = options
@@ -360,7 +360,7 @@ class LiveConversation implements Conversation {
         await opened.log.close().catch(nothing)
         throw error
       })
-      return new LiveConversation(agent, options, { held, opened })
+      return new LiveConversation(agent, options, { settings, held, opened })
     } catch (error) {
       held.release()
       throw error

@@ -1,3 +1,4 @@
+import { callOutput } from '../../machines/loop.rules.ts'
 import type { LoopCall, LoopContext, Outcome, TokenUsage } from '../../machines/loop.types.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import type { ToolWorkItem } from '../history/context-bundle/tool-work.ts'
@@ -37,9 +38,8 @@ export function harvestRun(frames: readonly Frame[], options: HarvestOptions): H
     isStored: false,
     answerText: agent.tools.answerText,
   })
-  const steers = frames.flatMap((frame) => steerOf(frame) ?? [])
   return {
-    entries: entriesOf(sent.items, steers, {
+    entries: entriesOf(sent.items, saidTo(items, context), {
       ...options,
       runId: first?.run_id ?? '',
       settings: context.settings,
@@ -77,15 +77,8 @@ function isExtension(before: readonly AnyItem[], after: readonly AnyItem[]): boo
 
 /** Outputs for the calls that no request has answered yet. */
 function openOutputs({ calls, ending }: LoopContext): readonly AnyItem[] {
-  return calls.map((call) => {
-    const { outcome, output, detail } = call.answer ?? {
-      outcome: openOutcome(call, ending?.state === 'limitExceeded'),
-      output: null,
-      detail: null,
-    }
-    const told = { type: 'function_call_output', call_id: call.callId, output }
-    return output === null ? { ...told, outcome, tool: call.name, detail } : told
-  })
+  const isLimit = ending?.state === 'limitExceeded'
+  return calls.map((call) => callOutput(call, openOutcome(call, isLimit)))
 }
 
 function openOutcome({ status }: LoopCall, isLimit: boolean): Outcome {
@@ -93,11 +86,20 @@ function openOutcome({ status }: LoopCall, isLimit: boolean): Outcome {
   return isLimit ? 'limit' : 'cancelled'
 }
 
-/** What somebody said to the run while it went on. */
-function steerOf(frame: Frame): string | null {
-  if (frame.type !== 'command_received' || frame.answer['answer'] === 'refused') return null
-  const { type, text } = frame.command
-  return type === 'run.steer' && typeof text === 'string' ? text : null
+/** Messages that a run got on its way, in order. */
+interface Said {
+  /** Those that were sent: whether the loop itself said each. */
+  readonly byLoop: readonly boolean[]
+  /** Those of people that the run ended before it could send. */
+  readonly unsent: readonly string[]
+}
+
+function saidTo(items: readonly AnyItem[], { steers }: LoopContext): Said {
+  const messages = items.filter(({ type, role }) => type === 'message' && role === 'user')
+  return {
+    byLoop: messages.map(({ by }) => by === 'loop'),
+    unsent: steers.flatMap(({ text, by }) => (by === undefined ? [text] : [])),
+  }
 }
 
 interface EntryPlace {
@@ -112,11 +114,11 @@ type Group = ToolWorkItem[]
 
 function entriesOf(
   items: readonly InputItem[],
-  steers: readonly string[],
+  { byLoop, unsent }: Said,
   { runId, messageSeq, nextSeq, settings }: EntryPlace,
 ): readonly NewEntry[] {
   const entries: NewEntry[] = []
-  const unsaid = [...steers]
+  let messages = 0
   let about = messageSeq
   let group: Group = []
   const flush = (): void => {
@@ -135,20 +137,22 @@ function entriesOf(
       continue
     }
     flush()
-    const text = textOf(item)
-    if (item.type === 'message' && text === unsaid[0]) say(unsaid.shift() ?? '')
-    // What the loop itself says between turns is not what anybody said. An answer that it sent back is not the answer.
+    if (item.type !== 'message' || item.role !== 'user') continue
+    const isOwn = byLoop[messages] === true
+    messages += 1
+    if (!isOwn) say(textOf(item))
+    // An answer that the loop sent back is not the answer.
     else if (isRepair(item, settings) && entries.at(-1)?.type === 'answer') entries.pop()
   }
   flush()
   // Said to a run that ended before it could tell it to the model.
-  for (const text of unsaid) say(text)
+  for (const text of unsent) say(text)
   return entries
 }
 
 function isRepair(item: InputItem, { followUpMessage, continueMessage }: LoopContext['settings']): boolean {
   const text = textOf(item)
-  return item.type === 'message' && text !== followUpMessage && text !== continueMessage
+  return text !== followUpMessage && text !== continueMessage
 }
 
 function addGroup(

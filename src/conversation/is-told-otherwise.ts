@@ -1,7 +1,7 @@
 import type { Frame } from '../frames/generated/frame.ts'
-import { chooseStrategy } from '../history/tool-history/choose-strategy.ts'
 import { fallbackFromNative } from '../history/tool-history/fallback-from-native.ts'
 import { isJsonObject, parseJson, type Json } from '../protocol/json.ts'
+import { chooseToolStrategy } from './choose-tool-strategy.ts'
 import type { ConversationParts } from './conversation-parts.ts'
 
 /** Whether the provider refused the first request of a run over calls of earlier ones, and may be told them as text. */
@@ -12,11 +12,7 @@ export function isToldOtherwise(
   const [started] = frames
   const last = frames.at(-1)
   if (last?.type !== 'run_ended' || last.state !== 'failed' || !hasCalls(started)) return false
-  const { canFallBack } = chooseStrategy({
-    setting: settings.toolStrategy,
-    capabilities: { nativeToolHistory: agent.models[0]?.nativeToolHistory === true },
-    hasFallenBack: log.memory.hasFallenBack,
-  })
+  const { canFallBack } = chooseToolStrategy(agent, settings, log.memory)
   const settled = frames.filter((frame) => frame.type === 'response_settled')
   const head = frames.findLast((frame) => frame.type === 'response_headers')
   // A model of the user's own need not tell of a head.

@@ -1,4 +1,5 @@
 import { LoopchartError } from '../errors.ts'
+import { messageText } from '../history/compaction/item-text.ts'
 import { parseInput, type InputPart } from '../loop/run-input.ts'
 import type { NewMessage } from './answer-message.ts'
 
@@ -12,20 +13,8 @@ export function parseMessage(
   if (items.length !== 1 || item?.['role'] !== 'user') {
     throw new LoopchartError('usage', 'a message must be a text or the parts of one')
   }
-  const isText = typeof message === 'string'
-  const text = isText ? message : message.map(partText).join('\n')
-  const parts: readonly InputPart[] | null = isText ? null : JSON.parse(JSON.stringify(message))
-  return { entry: { type: 'message', role: 'user', text, ...from }, parts }
-}
-
-/** What later turns know of a part: the text of it, or that there was one. */
-function partText(part: InputPart): string {
-  switch (part.type) {
-    case 'input_text':
-      return part.text
-    case 'input_image':
-      return '[image]'
-    case 'input_file':
-      return part.filename === undefined ? '[file]' : `[file ${part.filename}]`
-  }
+  const parts: readonly InputPart[] | null =
+    typeof message === 'string' ? null : JSON.parse(JSON.stringify(message))
+  // What later turns know of a part is its text, or that there was one.
+  return { entry: { type: 'message', role: 'user', text: messageText(item), ...from }, parts }
 }

@@ -82,7 +82,7 @@ function attempt(
   }
 }
 
-/** Said when what a function of the user's gave cannot be gone on with. */
+/** Said when what was made to be shorter cannot be gone on with. */
 export const COMPACTION_REFUSED = 'compaction_refused'
 
 async function byFunction(
