@@ -1,95 +1,99 @@
 import type { Frame } from '../frames/generated/frame.ts'
+import { CursorReader } from './cursor-reader.ts'
+import type { FrameCursor, ReadableLog, SkippingCursor } from './frame-cursor.ts'
+import { LiveCursor, type LiveLog } from './live-cursor.ts'
+
+/** A log that keeps only its latest frames in memory. */
+export interface RecentFrames {
+  /** How many at least; those that were written last, at once, are all kept until more are. */
+  readonly recent: number
+  /** A place among those that were written, from the frame of a number on. */
+  readonly older: (from: number) => SkippingCursor
+}
 
 /** The frames of a run, for any number of readers. A reader is a place in the log, not a queue of its own. */
-export class FrameLog {
+export class FrameLog implements ReadableLog, LiveLog {
+  readonly #kept: RecentFrames | null
   readonly #frames: Frame[] = []
+  #waiting: (() => void)[] = []
+  #first = 0
   #isEnded = false
-  #wake: (() => void)[] = []
+
+  /** With nothing said it keeps all frames. */
+  constructor(kept: RecentFrames | null = null) {
+    this.#kept = kept
+  }
 
   get frames(): readonly Frame[] {
     return this.#frames
+  }
+
+  get first(): number {
+    return this.#first
+  }
+
+  get length(): number {
+    return this.#first + this.#frames.length
   }
 
   get isEnded(): boolean {
     return this.#isEnded
   }
 
-  append(frame: Frame): void {
-    this.#frames.push(frame)
-    if (this.#wake.length > 0) this.#wakeReaders()
+  /** Adds what was written at once. Readers that keep up have taken what was written before: that may go. */
+  append(frames: readonly Frame[]): void {
+    this.#trim()
+    for (const frame of frames) this.#frames.push(frame)
+    if (this.#waiting.length > 0) this.#wakeReaders()
   }
 
   /** No frame will follow; readers come to their end. */
   end(): void {
     this.#isEnded = true
+    this.#trim()
     this.#wakeReaders()
+  }
+
+  /** A place in the log, from the frame of a number on. Within memory it is served from there. */
+  cursor(from: number): FrameCursor {
+    return new LiveCursor(this, from)
   }
 
   /** Every frame from a number on, as they come; ends with the log. Leaving it early ends nothing else. */
   read(from = 0): AsyncIterableIterator<Frame> {
-    return new LogReader(this, from, (frame) => frame)
+    return new CursorReader(this.cursor(from), (frame) => frame)
   }
 
   /** The text of the answer, as it comes. */
   readText(): AsyncIterableIterator<string> {
-    return new LogReader(this, 0, (frame) => (frame.type === 'output_text_delta' ? frame.delta : null))
+    return new CursorReader(this.cursor(0), (frame) =>
+      frame.type === 'output_text_delta' ? frame.delta : null,
+    )
   }
 
-  /** Resolves when a frame was appended, or none will be. */
-  changed(): Promise<void> {
-    return new Promise((resolve) => this.#wake.push(resolve))
+  older(from: number): SkippingCursor {
+    if (this.#kept === null) throw new Error('a log that keeps all frames has none elsewhere')
+    return this.#kept.older(from)
+  }
+
+  listen(wake: () => void): void {
+    this.#waiting.push(wake)
+  }
+
+  forget(wake: () => void): void {
+    this.#waiting = this.#waiting.filter((waiting) => waiting !== wake)
+  }
+
+  #trim(): void {
+    const dropped = this.#kept === null ? 0 : this.#frames.length - this.#kept.recent
+    if (dropped <= 0) return
+    this.#frames.splice(0, dropped)
+    this.#first += dropped
   }
 
   #wakeReaders(): void {
-    const sleeping = this.#wake
-    this.#wake = []
-    for (const wake of sleeping) wake()
-  }
-}
-
-/** Written out where a generator would do: a generator waits three times for each frame, and there is one a token. */
-class LogReader<T extends object | string> implements AsyncIterableIterator<T> {
-  readonly #log: FrameLog
-  readonly #pick: (frame: Frame) => T | null
-  #at: number
-
-  constructor(log: FrameLog, from: number, pick: (frame: Frame) => T | null) {
-    this.#log = log
-    this.#at = from
-    this.#pick = pick
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-
-  next(): Promise<IteratorResult<T, undefined>> {
-    const value = this.#take()
-    return value === null ? this.#wait() : Promise.resolve({ value, done: false })
-  }
-
-  return(): Promise<IteratorResult<T, undefined>> {
-    this.#at = Number.POSITIVE_INFINITY
-    return Promise.resolve({ value: undefined, done: true })
-  }
-
-  #take(): T | null {
-    const { frames } = this.#log
-    while (this.#at < frames.length) {
-      const frame = frames[this.#at]
-      this.#at += 1
-      const value = frame === undefined ? null : this.#pick(frame)
-      if (value !== null) return value
-    }
-    return null
-  }
-
-  async #wait(): Promise<IteratorResult<T, undefined>> {
-    while (!this.#log.isEnded && Number.isFinite(this.#at)) {
-      await this.#log.changed()
-      const value = this.#take()
-      if (value !== null) return { value, done: false }
-    }
-    return { value: undefined, done: true }
+    const woken = this.#waiting
+    this.#waiting = []
+    for (const wake of woken) wake()
   }
 }

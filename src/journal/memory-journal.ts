@@ -4,11 +4,11 @@ import { QueuedJournal } from './queued-journal.ts'
 /** A journal that lives as long as the process: the order of a run's decisions without a store. */
 export class MemoryJournal extends QueuedJournal {
   commit(frames: readonly Frame[]): Promise<void> {
-    for (const frame of frames) this.log.append(frame)
+    this.log.append(frames)
     return Promise.resolve()
   }
 
   observe(frame: Frame): void {
-    if (!this.isClosed) this.log.append(frame)
+    if (!this.isClosed) this.log.append([frame])
   }
 }

@@ -3,21 +3,24 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 
-import type { Clock } from '../clock.ts'
+import { systemClock, type Clock } from '../clock.ts'
 import { LoopchartError } from '../errors.ts'
 import { formatFrame } from '../frames/format-frame.ts'
 import type { Frame } from '../frames/generated/frame.ts'
+import type { FrameCursor } from './frame-cursor.ts'
+import { FrameLog } from './frame-log.ts'
 import { GroupCommit } from './group-commit.ts'
 import { importLog, type ImportedRun } from './import-log.ts'
 import { holdLease, isLeaseHeld, sweepLeases, type Lease } from './lease.ts'
 import { readLog } from './read-log.ts'
 import { deleteRun, findRun, freeRun, holdRun, insertRun, listRows } from './run-rows.ts'
 import type { Holding, RunRow } from './run-rows.ts'
-import type { RunJournal, RunOwner, RunStore, StoredRun, TakenRun } from './run-store.ts'
+import type { LogOptions, RunJournal, RunOwner, RunStore, StoredRun, TakenRun } from './run-store.ts'
 import { kindOf, NO_FRAMES } from './run-summary.ts'
 import { EMPTY_LOG, type LogEnd } from './segments.ts'
 import { RunLockedError } from './store-error.ts'
 import { StoreFile, type AroundWrite } from './store-file.ts'
+import { StoredCursor } from './stored-cursor.ts'
 import { StoredJournal } from './stored-journal.ts'
 
 export interface OpenStoreOptions {
@@ -67,7 +70,7 @@ class FileStore implements SqliteStore {
     this.#group = new GroupCommit(this.#file)
   }
 
-  create(runId: string, clock: Clock): RunJournal {
+  create(runId: string, clock: Clock, options: LogOptions = {}): RunJournal {
     const holding = this.#holding(clock)
     const made = this.#file.transaction('soon', () => {
       const row = findRun(this.#file, runId)
@@ -79,10 +82,10 @@ class FileStore implements SqliteStore {
     })
     if (made === null)
       throw new LoopchartError('run_exists', `the store has a run ${runId} already: ${this.path}`)
-    return this.#journal(made, EMPTY_LOG, clock)
+    return this.#journal(made, EMPTY_LOG, clock, options)
   }
 
-  take(runId: string, clock: Clock): TakenRun {
+  take(runId: string, clock: Clock, options: LogOptions = {}): TakenRun {
     const holding = this.#holding(clock)
     const taken = this.#file.transaction('soon', (): RunRow | RunOwner | null => {
       const row = findRun(this.#file, runId)
@@ -96,8 +99,8 @@ class FileStore implements SqliteStore {
     if (!('epoch' in taken)) throw new RunLockedError(runId, taken)
     try {
       const frames = [...readLog(this.#file, taken)]
-      const journal = this.#journal(taken, endOf(taken, frames), clock)
-      for (const frame of frames) journal.log.append(frame)
+      const journal = this.#journal(taken, endOf(taken, frames), clock, options)
+      journal.log.append(frames)
       return { journal, frames }
     } catch (error) {
       this.#release(taken)
@@ -109,14 +112,18 @@ class FileStore implements SqliteStore {
     yield* readLog(this.#file, this.#find(runId))
   }
 
+  cursor(runId: string, from: number, clock: Clock = systemClock): FrameCursor {
+    return new StoredCursor(this.#file, this.#find(runId), from, clock)
+  }
+
   list(): readonly StoredRun[] {
     const rows = listRows(this.#file).filter(({ frames }) => frames > 0)
-    return rows.map((row) => ({
-      runId: row.runId,
-      kind: kindOf(row.summary),
-      ...row.summary,
-      owner: this.#ownerOf(row),
-    }))
+    return rows.map((row) => this.#storedRun(row))
+  }
+
+  find(runId: string): StoredRun | null {
+    const row = findRun(this.#file, runId)
+    return row === null || row.frames === 0 ? null : this.#storedRun(row)
   }
 
   prune({ olderThanMs, keepFailed, nowMs = Date.now() }: PruneOptions): readonly string[] {
@@ -151,6 +158,11 @@ class FileStore implements SqliteStore {
     this.#lease = null
   }
 
+  #storedRun(row: RunRow): StoredRun {
+    const { runId, summary } = row
+    return { runId, kind: kindOf(summary), ...summary, owner: this.#ownerOf(row) }
+  }
+
   #find(runId: string): RunRow {
     const row = findRun(this.#file, runId)
     if (row === null || row.frames === 0) throw this.#unknown(runId)
@@ -161,14 +173,21 @@ class FileStore implements SqliteStore {
     return new LoopchartError('run_unknown', `the store has no run ${runId}: ${this.path}`)
   }
 
-  #journal(row: RunRow, end: LogEnd, clock: Clock): StoredJournal {
+  #journal(row: RunRow, end: LogEnd, clock: Clock, { recent }: LogOptions): StoredJournal {
     const { runId, id, epoch } = row
+    const older = (from: number): StoredCursor => {
+      const found = this.#find(runId)
+      // It has ended, was removed, and another was begun under its id.
+      if (found.id !== id) throw this.#unknown(runId)
+      return new StoredCursor(this.#file, found, from, clock)
+    }
     const journal = new StoredJournal(clock, {
       runId,
       id,
       epoch,
       end,
       summary: end.frames === 0 ? NO_FRAMES : row.summary,
+      log: new FrameLog(recent === undefined ? null : { recent, older }),
       group: this.#group,
       explainRefusal: () => this.#refusal(row),
       release: () => this.#release(row),

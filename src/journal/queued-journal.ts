@@ -7,7 +7,7 @@ import type { RunJournal } from './run-store.ts'
 
 /** The order of a run's decisions and what is under way. How frames get into the log is left to the store. */
 export abstract class QueuedJournal implements RunJournal {
-  readonly log = new FrameLog()
+  readonly log: FrameLog
   readonly #clock: Clock
   readonly #registered = new Map<string, EffectRun>()
   /** How to end what is under way, by key. A key that is not here any more has nothing left to say. */
@@ -17,8 +17,9 @@ export abstract class QueuedJournal implements RunJournal {
   #failure: Error | null = null
   #isClosed = false
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, log = new FrameLog()) {
     this.#clock = clock
+    this.log = log
   }
 
   abstract commit(frames: readonly Frame[]): Promise<void>

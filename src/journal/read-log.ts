@@ -20,77 +20,127 @@ export interface LogPlace {
  * reader who stops half-way is in nobody's way. Throws `log_corrupt` with the frame that cannot be read.
  */
 export function* readLog(file: StoreFile, place: LogPlace): Generator<Frame> {
-  const { id, runId, frames } = place
-  const decoder = new FrameDecoder((hash) => {
-    const row = file.get('SELECT bytes FROM texts WHERE hash = ?', hash)
-    return row === null ? null : bytesIn(row, 'bytes')
-  })
-  let [seq, chain] = [0, 0]
-  while (seq < frames) {
-    const at = seq
-    const segment = damageNamed(file, place, at, () => readSegment(file, id, runId, at, chain))
-    for (const line of segment.lines) {
-      yield damageNamed(file, place, seq, () => checkPlace(decoder.decode(line, seq), runId, seq))
-      seq += 1
-    }
-    ;({ chain } = segment)
+  const rows = new LogRows(file, place.id, place.runId)
+  for (;;) {
+    const frame = rows.next(place)
+    if (frame === null) return
+    yield frame
   }
-  damageNamed(file, place, seq, () => {
-    if (seq === frames && chain === place.chain) return
-    throw new LoopchartError('log_corrupt', 'the log does not end where the store says')
-  })
 }
 
-interface ReadSegment {
-  readonly lines: readonly string[]
-  readonly chain: number
+/** Reads the rows of a log one after the other, from the first on: a line may repeat what an earlier one says. */
+export class LogRows {
+  readonly #file: StoreFile
+  readonly #id: number
+  readonly #runId: string
+  readonly #decoder: FrameDecoder
+  #lines: readonly string[] = []
+  #line = 0
+  #seq = 0
+  #chain = 0
+  #cost = 0
+
+  constructor(file: StoreFile, id: number, runId: string) {
+    this.#file = file
+    this.#id = id
+    this.#runId = runId
+    this.#decoder = new FrameDecoder((hash) => this.#readText(hash))
+  }
+
+  /** How many frames it has read: the number of the next one. */
+  get seq(): number {
+    return this.#seq
+  }
+
+  /** What it has done so far, in frames: a row costs as much as some, and so do many characters. */
+  get cost(): number {
+    return this.#cost
+  }
+
+  /** The next frame of a log that goes as far as its place says; null at its end. Throws as `readLog` does. */
+  next(place: LogPlace): Frame | null {
+    try {
+      if (this.#line === this.#lines.length && !this.#readRow(place)) return null
+      const frame = this.#decoder.decode(this.#lines[this.#line] ?? '', this.#seq)
+      checkPlace(frame, this.#runId, this.#seq)
+      this.#line += 1
+      this.#seq += 1
+      this.#cost += 1
+      return frame
+    } catch (error) {
+      throw this.#damageNamed(error)
+    }
+  }
+
+  /** False: there is none. */
+  #readRow(place: LogPlace): boolean {
+    this.#lines = []
+    this.#line = 0
+    if (this.#seq >= place.frames) {
+      if (this.#seq === place.frames && this.#chain === place.chain) return false
+      throw new LoopchartError('log_corrupt', 'the log does not end where the store says')
+    }
+    const row = this.#file.get(
+      'SELECT last_seq, epoch, chain, lines FROM segments WHERE run = ? AND first_seq = ?',
+      this.#id,
+      this.#seq,
+    )
+    if (row === null) throw new LoopchartError('log_corrupt', 'it is missing')
+    const bytes = bytesIn(row, 'lines')
+    this.#chain = checkChain(row, bytes, { runId: this.#runId, firstSeq: this.#seq, before: this.#chain })
+    const text = unpackBytes(bytes).toString('utf8')
+    this.#cost += ROW_COST + text.length / CHARS_A_FRAME
+    const lines = text.split('\n')
+    if (lines.length !== numberIn(row, 'last_seq') - this.#seq + 1)
+      throw new LoopchartError('log_corrupt', 'lines are missing')
+    this.#lines = lines
+    return true
+  }
+
+  #readText(hash: string): Uint8Array | null {
+    const row = this.#file.get('SELECT bytes FROM texts WHERE hash = ?', hash)
+    if (row === null) return null
+    const bytes = bytesIn(row, 'bytes')
+    this.#cost += ROW_COST + (bytes.length * PACKED_TO_PLAIN) / CHARS_A_FRAME
+    return bytes
+  }
+
+  /** Says of damage where it is. A frame of a later format keeps its own name. */
+  #damageNamed(error: unknown): unknown {
+    const { code, message } = storeError(error, this.#file.path)
+    if (code !== 'log_corrupt' && code !== 'frame_invalid') return error
+    if (isGone(this.#file, this.#id)) {
+      const told = `run ${this.#runId} was removed while it was read`
+      return new LoopchartError('run_unknown', told, { cause: error })
+    }
+    const told = `run ${this.#runId}, frame ${this.#seq}: ${message}: ${this.#file.path}`
+    return new LoopchartError('log_corrupt', told, { cause: error })
+  }
 }
 
-function readSegment(
-  file: StoreFile,
-  id: number,
-  runId: string,
-  firstSeq: number,
-  before: number,
-): ReadSegment {
-  const row = file.get(
-    'SELECT last_seq, epoch, chain, lines FROM segments WHERE run = ? AND first_seq = ?',
-    id,
-    firstSeq,
-  )
-  if (row === null) throw new LoopchartError('log_corrupt', 'it is missing')
-  return checkSegment(row, runId, firstSeq, before)
+// Measured, roughly: what a row and its characters cost beside reading one short frame.
+const ROW_COST = 8
+const CHARS_A_FRAME = 1024
+const PACKED_TO_PLAIN = 4
+
+interface RowPlace {
+  readonly runId: string
+  readonly firstSeq: number
+  /** The checksum of the row before it. */
+  readonly before: number
 }
 
-function checkSegment(row: StoreRow, runId: string, firstSeq: number, before: number): ReadSegment {
+function checkChain(row: StoreRow, bytes: Uint8Array, { runId, firstSeq, before }: RowPlace): number {
   const [lastSeq, epoch, chain] = [numberIn(row, 'last_seq'), numberIn(row, 'epoch'), numberIn(row, 'chain')]
-  const bytes = bytesIn(row, 'lines')
   if (chainOf(runId, { firstSeq, lastSeq, epoch }, bytes, before) !== chain) {
     throw new LoopchartError('log_corrupt', 'its checksum is not that of its bytes')
   }
-  const lines = unpackBytes(bytes).toString('utf8').split('\n')
-  if (lines.length !== lastSeq - firstSeq + 1) throw new LoopchartError('log_corrupt', 'lines are missing')
-  return { lines, chain }
+  return chain
 }
 
-function checkPlace(frame: Frame, runId: string, seq: number): Frame {
-  if (frame.seq === seq && frame.run_id === runId) return frame
+function checkPlace(frame: Frame, runId: string, seq: number): void {
+  if (frame.seq === seq && frame.run_id === runId) return
   throw new LoopchartError('log_corrupt', `frame ${frame.seq} of ${frame.run_id} is in its place`)
-}
-
-/** Says of damage where it is. A frame of a later format keeps its own name. */
-function damageNamed<T>(file: StoreFile, { id, runId }: LogPlace, seq: number, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    const { code, message } = storeError(error, file.path)
-    if (code !== 'log_corrupt' && code !== 'frame_invalid') throw error
-    if (isGone(file, id)) {
-      throw new LoopchartError('run_unknown', `run ${runId} was removed while it was read`, { cause: error })
-    }
-    const told = `run ${runId}, frame ${seq}: ${message}: ${file.path}`
-    throw new LoopchartError('log_corrupt', told, { cause: error })
-  }
 }
 
 function isGone(file: StoreFile, id: number): boolean {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Frame } from '../frames/generated/frame.ts'
+import type { FrameCursor } from './frame-cursor.ts'
 import type { FrameLog } from './frame-log.ts'
 import type { Journal } from './journal.ts'
 
@@ -8,10 +9,16 @@ export interface RunJournal extends Journal {
   readonly log: FrameLog
 }
 
+/** How the log of a run is kept while this process owns it. */
+export interface LogOptions {
+  /** About how many of the latest frames stay in memory; all of them when left out. Those before are read from the store. */
+  readonly recent?: number
+}
+
 /** A run that was taken up: this process owns it until its journal is closed. */
 export interface TakenRun {
   readonly journal: RunJournal
-  /** What its log has, from the first frame on; `journal.log` has them too. */
+  /** What its log has, from the first frame on. */
   readonly frames: readonly Frame[]
 }
 
@@ -45,11 +52,18 @@ export interface RunOwner {
 /** Where runs and conversations are kept. One process owns one at a time; any may read it. */
 export interface RunStore {
   /** Begins the log of a new run. Throws `run_exists`; what cannot be written to throws `store_unusable`. */
-  create(runId: string, clock: Clock): RunJournal
+  create(runId: string, clock: Clock, options?: LogOptions): RunJournal
   /** Takes a run up. Throws `run_unknown`, `run_locked` with who owns it, `log_corrupt`. */
-  take(runId: string, clock: Clock): TakenRun
+  take(runId: string, clock: Clock, options?: LogOptions): TakenRun
   /** Reads a log without owning the run. Throws `run_unknown`, `log_corrupt`. */
   read(runId: string): Iterable<Frame>
+  /**
+   * A place in a log, without owning the run; it follows what another process appends. The clock says when that is looked
+   * for. Throws `run_unknown`; its `take` throws that and `log_corrupt`.
+   */
+  cursor(runId: string, from: number, clock?: Clock): FrameCursor
   list(): readonly StoredRun[]
+  /** What a list says of one log; null: the store has none of that id. */
+  find(runId: string): StoredRun | null
   close(): void
 }

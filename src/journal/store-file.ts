@@ -23,6 +23,10 @@ import type { StoreRow } from './store-row.ts'
 /** Stands around each statement that writes: to fail it, or to end the process at it. */
 export type AroundWrite = <T>(sql: string, execute: () => T) => T
 
+// 16 MiB of write-ahead log. Many runs at once change the same few pages again and again: going into the file every
+// 4 MiB, as SQLite does by itself, writes each of them often and waits for the disk each time.
+const CHECKPOINT_PAGES = 4096
+
 const BUSY_TIMEOUT_MS = 5000
 
 /**
@@ -138,6 +142,7 @@ function openDatabase(path: string): DatabaseSync {
     database.exec(`
       PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
       PRAGMA fullfsync = ON;
+      PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
       PRAGMA cell_size_check = ON;
       PRAGMA secure_delete = ON;
       PRAGMA trusted_schema = OFF;

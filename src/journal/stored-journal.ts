@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { LoopchartError } from '../errors.ts'
 import type { Frame } from '../frames/generated/frame.ts'
+import type { FrameLog } from './frame-log.ts'
 import type { Appender, GroupCommit } from './group-commit.ts'
 import { QueuedJournal } from './queued-journal.ts'
 import type { Batch } from './run-rows.ts'
@@ -13,6 +14,7 @@ export interface StoredJournalOptions {
   readonly epoch: number
   readonly end: LogEnd
   readonly summary: RunSummary
+  readonly log: FrameLog
   readonly group: GroupCommit
   /** Why what it writes is refused. */
   readonly explainRefusal: () => Error
@@ -31,7 +33,7 @@ export class StoredJournal extends QueuedJournal implements Appender {
   #isReleased = false
 
   constructor(clock: Clock, options: StoredJournalOptions) {
-    super(clock)
+    super(clock, options.log)
     this.#options = options
     this.#encoder = new SegmentEncoder(options.runId, options.epoch, options.end)
     this.#summary = options.summary
@@ -86,7 +88,7 @@ export class StoredJournal extends QueuedJournal implements Appender {
     const [frames, waiting] = [this.#frames, this.#waiting]
     this.#frames = []
     this.#waiting = []
-    for (const frame of frames) this.log.append(frame)
+    this.log.append(frames)
     for (const { resolve } of waiting) resolve()
   }
 

@@ -11,9 +11,10 @@ import { LoopchartError } from '../errors.ts'
 import { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame, RunStartedFrame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
+import type { ReadableLog } from '../journal/frame-cursor.ts'
 import { MemoryJournal } from '../journal/memory-journal.ts'
 import { openStore } from '../journal/open-store.ts'
-import type { RunJournal, RunStore } from '../journal/run-store.ts'
+import type { LogOptions, RunJournal, RunStore } from '../journal/run-store.ts'
 import type { Agent } from './agent.ts'
 import { Children, type AnswerOptions, type CallPath, type ChildRun, type ParentCall } from './children.ts'
 import { checkResume } from './check-resume.ts'
@@ -104,18 +105,36 @@ export interface StartOptions extends RunOptions {
    * which has all but the last item of the input, where its agent continues responses by id.
    */
   readonly conversation?: NonNullable<RunStartedFrame['conversation']>
+  /** What the service that begins the run wants to know of it later, for its log. */
+  readonly service?: NonNullable<RunStartedFrame['service']>
+  /**
+   * About how many of the latest frames stay in memory, in the runs of its calls as well; all of them when left out, and
+   * without a store. Readers get those before from the store, as long as it is open.
+   */
+  readonly recentFrames?: number
+}
+
+/** A run with its log, for readers who take what they can. */
+export interface StartedRun extends Run {
+  readonly log: ReadableLog
 }
 
 /** Runs an agent for somebody who has more to say about the run than its user. */
-export function startRun(agent: Agent, input: RunInput | ResumeInput, options: StartOptions): Run {
-  const { runId } = options
-  if (runId !== undefined && (typeof runId !== 'string' || runId === '')) {
-    throw new LoopchartError('usage', 'runId must be a text that is not empty')
-  }
+export function startRun(agent: Agent, input: RunInput | ResumeInput, options: StartOptions): StartedRun {
+  checkOptions(options)
   if (isResume(input)) return new LiveRun(takeUp(agent, input.resume, options), options)
   const started = loopInput(agent, input, options.conversation?.previous_response_id ?? null)
   options.signal?.throwIfAborted()
   return new LiveRun(begin(agent, input, started, options), options)
+}
+
+function checkOptions({ runId, recentFrames = 1 }: StartOptions): void {
+  if (runId !== undefined && (typeof runId !== 'string' || runId === '')) {
+    throw new LoopchartError('usage', 'runId must be a text that is not empty')
+  }
+  if (!Number.isSafeInteger(recentFrames) || recentFrames < 1) {
+    throw new LoopchartError('usage', 'recentFrames must be a whole number above 0')
+  }
 }
 
 function isResume(input: unknown): input is ResumeInput {
@@ -136,10 +155,10 @@ function begin(agent: Agent, input: RunInput, started: LoopInput, options: Start
   const id = options.runId ?? randomUUID()
   const { store, release } = storeOf(options)
   try {
-    const journal = store?.create(id, agent.clock) ?? new MemoryJournal(agent.clock)
+    const journal = store?.create(id, agent.clock, logOptions(options)) ?? new MemoryJournal(agent.clock)
     const stamp = new FrameStamp(id, () => agent.clock.now())
     const frame = startFrame(stamp, agent, { input, started, ...options })
-    const children = new Children(store, startRun)
+    const children = childrenOf(store, options)
     const driver = new Driver({ runId: id, agent, journal, stamp, children, input: started, started: frame })
     return { id, journal, driver, children, release }
   } catch (error) {
@@ -148,19 +167,19 @@ function begin(agent: Agent, input: RunInput, started: LoopInput, options: Start
   }
 }
 
-function takeUp(agent: Agent, id: string, options: RunOptions): RunParts {
+function takeUp(agent: Agent, id: string, options: StartOptions): RunParts {
   const { store, release } = storeOf(options)
   if (store === null) throw new LoopchartError('usage', 'a run is resumed from a store: give one')
   let journal: RunJournal | null = null
   try {
-    const taken = store.take(id, agent.clock)
+    const taken = store.take(id, agent.clock, logOptions(options))
     journal = taken.journal
     const { verdict, reasons, restored } = checkResume(taken.frames, agent)
     if (verdict === 'refused' || restored === null) {
       throw new LoopchartError('resume_refused', `run ${id} cannot go on: ${reasons.join('; ')}`)
     }
     const stamp = new FrameStamp(id, () => agent.clock.now(), restored.last)
-    const children = new Children(store, startRun)
+    const children = childrenOf(store, options)
     const driver = new Driver({ runId: id, agent, journal, stamp, children, restored })
     return { id, journal, driver, children, release }
   } catch (error) {
@@ -168,6 +187,15 @@ function takeUp(agent: Agent, id: string, options: RunOptions): RunParts {
     release()
     throw error
   }
+}
+
+function childrenOf(store: RunStore | null, { recentFrames }: StartOptions): Children {
+  const inherited = recentFrames === undefined ? {} : { recentFrames }
+  return new Children(store, (agent, input, options) => startRun(agent, input, { ...options, ...inherited }))
+}
+
+function logOptions({ recentFrames }: StartOptions): LogOptions {
+  return recentFrames === undefined ? {} : { recent: recentFrames }
 }
 
 interface UsedStore {
@@ -185,7 +213,7 @@ function nothing(): void {
   // A store that somebody else opened is theirs to close.
 }
 
-class LiveRun implements Run {
+class LiveRun implements StartedRun {
   readonly id: string
   readonly result: Promise<RunResult>
   readonly #journal: RunJournal
@@ -209,6 +237,10 @@ class LiveRun implements Run {
 
   get state(): string {
     return this.#driver.snapshot.state
+  }
+
+  get log(): ReadableLog {
+    return this.#journal.log
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Frame> {
@@ -325,13 +357,13 @@ function suspendedRun({ state, context }: LoopSnapshot, suspension: Suspension):
   return { ...loopOutput(context), ...suspension, status: 'suspended', state }
 }
 
-interface Beginning extends Pick<StartOptions, 'parent' | 'conversation'> {
+interface Beginning extends Pick<StartOptions, 'parent' | 'conversation' | 'service'> {
   readonly input: RunInput
   readonly started: LoopInput
 }
 
 function startFrame(stamp: FrameStamp, agent: Agent, beginning: Beginning): Frame {
-  const { input, started, parent, conversation } = beginning
+  const { input, started, parent, conversation, service } = beginning
   const { limits } = agent.settings
   return makeFrame(stamp, 'run_started', {
     input: typeof input === 'string' ? input : input.map((part) => ({ ...part })),
@@ -345,5 +377,6 @@ function startFrame(stamp: FrameStamp, agent: Agent, beginning: Beginning): Fram
     chart_hash: chartHash(loopMachine),
     parent: parent === undefined ? null : { run_id: parent.runId, call_id: parent.callId },
     ...(conversation !== undefined && { conversation }),
+    ...(service !== undefined && { service }),
   })
 }

@@ -1,4 +1,5 @@
-const PIECES_PER_BLOCK = 512
+// A piece is a part of the chunk that it came in, and keeps all of that in memory until it is joined.
+const PIECES_PER_BLOCK = 64
 
 /**
  * Text that arrives in pieces: linear in time, and close to the text's own size in memory.

@@ -110,7 +110,9 @@ function pointed(store: RunStore): RunStore {
       return { ...taken, journal: watch(taken.journal) }
     },
     read: (runId) => store.read(runId),
+    cursor: (runId, from) => store.cursor(runId, from),
     list: () => store.list(),
+    find: (runId) => store.find(runId),
     close: () => store.close(),
   }
 }

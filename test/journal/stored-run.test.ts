@@ -82,7 +82,9 @@ test('a log that is cut at any commit restores to where the run was at that comm
     },
     take: (runId, clock) => store.take(runId, clock),
     read: (runId) => store.read(runId),
+    cursor: (runId, from) => store.cursor(runId, from),
     list: () => store.list(),
+    find: (runId) => store.find(runId),
     close: () => store.close(),
   }
   const answers = SCRIPTS['two calls and an answer'] ?? []

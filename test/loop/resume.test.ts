@@ -36,7 +36,7 @@ class MortalStore implements RunStore {
 
   take(_: string, clock: Clock): TakenRun {
     const journal = new MemoryJournal(clock)
-    for (const frame of this.frames) journal.log.append(frame)
+    journal.log.append(this.frames)
     return { journal: this.#watch(journal), frames: [...this.frames] }
   }
 
@@ -59,8 +59,16 @@ class MortalStore implements RunStore {
     return this.frames
   }
 
+  cursor(): never {
+    throw new Error('nobody reads from this store')
+  }
+
   list(): readonly never[] {
     return []
+  }
+
+  find(): null {
+    return null
   }
 
   close(): void {

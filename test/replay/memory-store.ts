@@ -1,5 +1,7 @@
 import type { Clock } from '../../src/clock.ts'
 import type { Frame } from '../../src/frames/generated/frame.ts'
+import type { FrameCursor } from '../../src/journal/frame-cursor.ts'
+import { FrameLog } from '../../src/journal/frame-log.ts'
 import { MemoryJournal } from '../../src/journal/memory-journal.ts'
 import type { RunJournal, RunStore, TakenRun } from '../../src/journal/run-store.ts'
 
@@ -17,7 +19,7 @@ export class MemoryStore implements RunStore {
 
   take(_: string, clock: Clock): TakenRun {
     const journal = new MemoryJournal(clock)
-    for (const frame of this.#frames) journal.log.append(frame)
+    journal.log.append(this.#frames)
     return { journal, frames: this.#frames }
   }
 
@@ -25,8 +27,19 @@ export class MemoryStore implements RunStore {
     return this.#frames
   }
 
+  cursor(_: string, from: number): FrameCursor {
+    const log = new FrameLog()
+    log.append(this.#frames)
+    log.end()
+    return log.cursor(from)
+  }
+
   list(): readonly [] {
     return []
+  }
+
+  find(): null {
+    return null
   }
 
   close(): void {

@@ -86,6 +86,19 @@ export interface RunStartedFrame {
      */
     readonly previous_response_id: string | null
   }
+  /**
+   * What the service that began the run wants to know of it later; left out for a run that none began.
+   */
+  readonly service?: {
+    /**
+     * The name that the service has for the agent.
+     */
+    readonly agent: string
+    /**
+     * The hash of the request that began it: the same request again is known by it.
+     */
+    readonly request_hash: string
+  }
 }
 /**
  * Another process took the run up; frames of the superseded attempt are to be discarded by readers.

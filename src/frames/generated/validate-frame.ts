@@ -4,7 +4,7 @@ import type { CompiledValidator } from '../../protocol/compiled-validator.ts'
 import { codePointLength as func2 } from '../../protocol/code-point-length.ts'
 const check0 = validate22;
 const schema7 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["run_started","run_resumed","state_entered","request_sent","response_headers","response_first_byte","provider_event","output_text_delta","refusal_delta","reasoning_delta","response_settled","effect_settled","retry_scheduled","continuity_switched","provider_switched","history_compacted","batch_planned","limit_reached","cursor_updated","warning","command_received","approval_requested","tool_started","child_started","tool_stdout","tool_stderr","tool_ended","tool_failed","run_ended","log_repaired","conversation_started","conversation_entry","context_selected","context_compiled","conversation_run_started","conversation_run_ended","history_summarized","tool_history_switched","handed_off"]}},"discriminator":{"propertyName":"type"},"oneOf":[{"$ref":"#/$defs/run_started_frame"},{"$ref":"#/$defs/run_resumed_frame"},{"$ref":"#/$defs/state_entered_frame"},{"$ref":"#/$defs/request_sent_frame"},{"$ref":"#/$defs/response_headers_frame"},{"$ref":"#/$defs/response_first_byte_frame"},{"$ref":"#/$defs/provider_event_frame"},{"$ref":"#/$defs/output_text_delta_frame"},{"$ref":"#/$defs/refusal_delta_frame"},{"$ref":"#/$defs/reasoning_delta_frame"},{"$ref":"#/$defs/response_settled_frame"},{"$ref":"#/$defs/effect_settled_frame"},{"$ref":"#/$defs/retry_scheduled_frame"},{"$ref":"#/$defs/continuity_switched_frame"},{"$ref":"#/$defs/provider_switched_frame"},{"$ref":"#/$defs/history_compacted_frame"},{"$ref":"#/$defs/batch_planned_frame"},{"$ref":"#/$defs/limit_reached_frame"},{"$ref":"#/$defs/cursor_updated_frame"},{"$ref":"#/$defs/warning_frame"},{"$ref":"#/$defs/command_received_frame"},{"$ref":"#/$defs/approval_requested_frame"},{"$ref":"#/$defs/tool_started_frame"},{"$ref":"#/$defs/child_started_frame"},{"$ref":"#/$defs/tool_stdout_frame"},{"$ref":"#/$defs/tool_stderr_frame"},{"$ref":"#/$defs/tool_ended_frame"},{"$ref":"#/$defs/tool_failed_frame"},{"$ref":"#/$defs/run_ended_frame"},{"$ref":"#/$defs/log_repaired_frame"},{"$ref":"#/$defs/conversation_started_frame"},{"$ref":"#/$defs/conversation_entry_frame"},{"$ref":"#/$defs/context_selected_frame"},{"$ref":"#/$defs/context_compiled_frame"},{"$ref":"#/$defs/conversation_run_started_frame"},{"$ref":"#/$defs/conversation_run_ended_frame"},{"$ref":"#/$defs/history_summarized_frame"},{"$ref":"#/$defs/tool_history_switched_frame"},{"$ref":"#/$defs/handed_off_frame"}]};
-const schema8 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_started"]},"input":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"agent":{"type":"object"},"model":{"type":"string"},"limits":{"type":"object"},"continuity":{"type":"string","enum":["previous_response_id","stateless","auto"]},"chart_version":{"type":"string"},"chart_hash":{"type":"string"},"settings":{"type":"object"},"deadline_at":{"type":["integer","null"]},"parent":{"type":["object","null"],"if":{"type":"object"},"then":{"type":"object","properties":{"run_id":{"type":"string"},"call_id":{"type":"string"}},"required":["run_id","call_id"]}},"conversation":{"type":"object","properties":{"conversation_id":{"type":"string"},"message_seq":{"type":"integer","minimum":0},"bundle_id":{"type":"string"},"bundle":{"type":"object"},"previous_response_id":{"type":["string","null"]}},"required":["conversation_id","message_seq","bundle_id","bundle","previous_response_id"]}},"required":["v","run_id","seq","ts","type","input","agent","model","limits","continuity","chart_version","chart_hash","settings","deadline_at","parent"]};
+const schema8 = {"type":"object","properties":{"v":{"type":"integer","enum":[1]},"run_id":{"type":"string","minLength":1},"seq":{"type":"integer","minimum":0},"ts":{"type":"integer","minimum":0},"type":{"type":"string","enum":["run_started"]},"input":{"type":["string","array"],"if":{"type":"array"},"then":{"type":"array","items":{"type":"object"}}},"agent":{"type":"object"},"model":{"type":"string"},"limits":{"type":"object"},"continuity":{"type":"string","enum":["previous_response_id","stateless","auto"]},"chart_version":{"type":"string"},"chart_hash":{"type":"string"},"settings":{"type":"object"},"deadline_at":{"type":["integer","null"]},"parent":{"type":["object","null"],"if":{"type":"object"},"then":{"type":"object","properties":{"run_id":{"type":"string"},"call_id":{"type":"string"}},"required":["run_id","call_id"]}},"conversation":{"type":"object","properties":{"conversation_id":{"type":"string"},"message_seq":{"type":"integer","minimum":0},"bundle_id":{"type":"string"},"bundle":{"type":"object"},"previous_response_id":{"type":["string","null"]}},"required":["conversation_id","message_seq","bundle_id","bundle","previous_response_id"]},"service":{"type":"object","properties":{"agent":{"type":"string"},"request_hash":{"type":"string"}},"required":["agent","request_hash"]}},"required":["v","run_id","seq","ts","type","input","agent","model","limits","continuity","chart_version","chart_hash","settings","deadline_at","parent"]};
 
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -483,6 +483,55 @@ var valid0 = _errs47 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.service !== undefined){
+let data24 = data.service;
+const _errs59 = errors;
+if(errors === _errs59){
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+let missing3;
+if(((data24.agent === undefined) && (missing3 = "agent")) || ((data24.request_hash === undefined) && (missing3 = "request_hash"))){
+validate23.errors = [{instancePath:instancePath+"/service",schemaPath:"#/properties/service/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"}];
+return false;
+}
+else {
+if(data24.agent !== undefined){
+const _errs61 = errors;
+if(typeof data24.agent !== "string"){
+validate23.errors = [{instancePath:instancePath+"/service/agent",schemaPath:"#/properties/service/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid6 = _errs61 === errors;
+}
+else {
+var valid6 = true;
+}
+if(valid6){
+if(data24.request_hash !== undefined){
+const _errs63 = errors;
+if(typeof data24.request_hash !== "string"){
+validate23.errors = [{instancePath:instancePath+"/service/request_hash",schemaPath:"#/properties/service/properties/request_hash/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid6 = _errs63 === errors;
+}
+else {
+var valid6 = true;
+}
+}
+}
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/service",schemaPath:"#/properties/service/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs59 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

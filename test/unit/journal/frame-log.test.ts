@@ -20,12 +20,12 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
 test('a reader sees what was there, what comes, and the end', async () => {
   const log = new FrameLog()
   const [first, second, third] = [textFrame('a'), textFrame('b'), textFrame('c')]
-  log.append(first)
+  log.append([first])
   const early = collect(log.read())
-  log.append(second)
+  log.append([second])
   await Promise.resolve()
   const late = collect(log.read(1))
-  log.append(third)
+  log.append([third])
   log.end()
   expect(await early).toEqual([first, second, third])
   expect(await late).toEqual([second, third])
@@ -42,10 +42,10 @@ test('a reader that waits is woken by the end', async () => {
 
 test('a reader that left gets nothing more, and the others go on', async () => {
   const log = new FrameLog()
-  log.append(textFrame('a'))
+  log.append([textFrame('a')])
   const leaving = log.read()
   for await (const frame of leaving) if (frame.seq >= 0) break
-  log.append(textFrame('b'))
+  log.append([textFrame('b')])
   log.end()
   expect(await leaving.next()).toEqual({ value: undefined, done: true })
   expect(await collect(log.read())).toHaveLength(2)
@@ -55,11 +55,11 @@ test('text is read without the frames between', async () => {
   const log = new FrameLog()
   const text = collect(log.readText())
   for (const delta of ['one', ' two']) {
-    log.append(responseFirstByteFrame(stamp, { turn: 1, attempt: 0 }))
-    log.append(textFrame(delta))
+    log.append([responseFirstByteFrame(stamp, { turn: 1, attempt: 0 })])
+    log.append([textFrame(delta)])
     await Promise.resolve()
   }
-  log.append(responseFirstByteFrame(stamp, { turn: 1, attempt: 0 }))
+  log.append([responseFirstByteFrame(stamp, { turn: 1, attempt: 0 })])
   log.end()
   expect(await text).toEqual(['one', ' two'])
 })

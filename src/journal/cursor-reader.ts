@@ -1,0 +1,64 @@
+import type { Frame } from '../frames/generated/frame.ts'
+import type { FrameCursor } from './frame-cursor.ts'
+
+const FRAMES_A_TAKE = 256
+
+/**
+ * Reads a log through a cursor, frame by frame. Written out where a generator would do: a generator waits three times
+ * for each frame, and there is one a token.
+ */
+export class CursorReader<T extends object | string> implements AsyncIterableIterator<T> {
+  readonly #cursor: FrameCursor
+  readonly #pick: (frame: Frame) => T | null
+  #taken: readonly Frame[] = []
+  #next = 0
+
+  constructor(cursor: FrameCursor, pick: (frame: Frame) => T | null) {
+    this.#cursor = cursor
+    this.#pick = pick
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    const value = this.#pickNext()
+    return value === null ? this.#wait() : Promise.resolve({ value, done: false })
+  }
+
+  return(): Promise<IteratorResult<T, undefined>> {
+    this.#cursor.close()
+    this.#taken = []
+    return Promise.resolve({ value: undefined, done: true })
+  }
+
+  #pickNext(): T | null {
+    while (this.#next < this.#taken.length) {
+      const frame = this.#taken[this.#next]
+      this.#next += 1
+      const value = frame === undefined ? null : this.#pick(frame)
+      if (value !== null) return value
+    }
+    return null
+  }
+
+  async #wait(): Promise<IteratorResult<T, undefined>> {
+    const cursor = this.#cursor
+    for (;;) {
+      // Others wait too: what must be read from a store is read in turns.
+      if (cursor.isBehind) await cursor.changed()
+      // Somebody who did not wait for one frame before asking for the next may have taken for both.
+      const value = this.#pickNext() ?? this.#takeMore()
+      if (value !== null) return { value, done: false }
+      if (cursor.isEnded) return { value: undefined, done: true }
+      if (!cursor.isBehind) await cursor.changed()
+    }
+  }
+
+  #takeMore(): T | null {
+    this.#taken = this.#cursor.take(FRAMES_A_TAKE)
+    this.#next = 0
+    return this.#pickNext()
+  }
+}
