@@ -85,7 +85,7 @@ function lineOf({ event, points }: LaidOutTransition): readonly string[] {
 const CORNER_PIXELS = 6
 
 /** A line through the points, its corners rounded. */
-function roundedPath(points: LaidOutTransition['points']): string {
+export function roundedPath(points: LaidOutTransition['points']): string {
   return points
     .map((point, index) => {
       const before = points[index - 1]

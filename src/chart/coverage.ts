@@ -1,6 +1,7 @@
-import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition, InspectionEvent } from 'xstate'
+import type { AnyStateMachine, AnyTransitionDefinition, InspectionEvent } from 'xstate'
 
-import { listTransitions, transitionKey, type ChartTransition } from './list-transitions.ts'
+import { listTransitions, type ChartTransition } from './list-transitions.ts'
+import { entryKeys, microstepTransitions, transitionKeys } from './transition-keys.ts'
 
 /** Which transitions of a chart were taken by the runs that were watched. */
 export interface Coverage {
@@ -27,20 +28,17 @@ export function createCoverage(machine: AnyStateMachine): Coverage {
   const taken = (): ReadonlyMap<string, number> => {
     const started = new Map(counts)
     // Entering the chart itself is no microstep, but no run is without it.
-    if (counts.size > 0) enterInitial(machine.root, (key) => started.set(key, (started.get(key) ?? 0) + 1))
+    if (counts.size > 0)
+      for (const key of entryKeys(machine.root)) started.set(key, (started.get(key) ?? 0) + 1)
     return started
   }
   const take = (transition: AnyTransitionDefinition): void => {
     if (transition.source.machine.id !== machine.id) return
-    count(keyOf(transition))
-    for (const target of transition.target ?? []) enterInitial(target, count)
+    for (const key of transitionKeys(transition)) count(key)
   }
   return {
     inspect(event) {
-      // The field with the transitions is XState's own and has no promise of staying: it is read here and nowhere else.
-      if (event.type !== '@xstate.microstep') return
-      const { _transitions: transitions } = event
-      for (const transition of transitions) take(transition)
+      for (const transition of microstepTransitions(event)) take(transition)
     },
     take,
     taken,
@@ -56,19 +54,4 @@ export function describeTransition({ source, event, index, guard, targets }: Cha
   const from = source === '' ? '(chart)' : source
   const to = targets.length === 0 ? '(stays)' : targets.join(', ')
   return `${from} --${event}[${index}]${guard === null ? '' : ` if ${guard}`}--> ${to}`
-}
-
-function keyOf(transition: AnyTransitionDefinition): string {
-  const { source, eventType } = transition
-  const isEventless = eventType === ''
-  const siblings = isEventless ? source.always : source.transitions.get(eventType)
-  const index = siblings?.indexOf(transition) ?? -1
-  return transitionKey(source, isEventless ? 'always' : eventType, index)
-}
-
-// A compound state is entered by its initial transition, which XState does not list among those taken.
-function enterInitial(node: AnyStateNode, count: (key: string) => void): void {
-  if (node.type !== 'compound') return
-  count(transitionKey(node, 'initial', 0))
-  for (const target of node.initial.target) enterInitial(target, count)
 }
