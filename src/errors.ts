@@ -74,6 +74,20 @@ export const ERROR_CODES = [
   'provider_unavailable',
   'request_aborted',
   'request_failed',
+  'token_refused',
+  'scope_missing',
+  'host_refused',
+  'origin_refused',
+  'route_unknown',
+  'method_refused',
+  'content_type_refused',
+  'body_too_large',
+  'command_refused',
+  'cursor_ahead',
+  'key_reused',
+  'too_many',
+  'service_closing',
+  'page_missing',
 ] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]

@@ -50,9 +50,15 @@ export function addDriveOptions(verb: Command): void {
     .option('--approve <whom>', 'ask, all or none: who decides on calls that need approval')
     .option('--agent <file[#name]>', 'run the agent that a module of yours exports')
     .option('--json', 'print every frame as one line of JSON, and nothing else')
+  addLogOptions(verb)
+  verb.addHelpText('after', EXIT_CODES)
+}
+
+/** Says what is logged, and where. */
+export function addLogOptions(verb: Command): void {
+  verb
     .option('--log-level <level>', 'error, warn, info, debug or trace; nothing is logged without it')
     .option('--log-file <file>', 'append the log to a file instead of standard error')
-    .addHelpText('after', EXIT_CODES)
 }
 
 const EXIT_CODES = `

@@ -8,7 +8,7 @@ import { startScriptedProvider } from '../provider/scripted/start-scripted-provi
 import { builtinTools } from '../tools/builtin/builtin-tools.ts'
 import { demoScript } from './demo-script.ts'
 import { LiveView } from './live-view.ts'
-import { Redactor } from './redactor.ts'
+import { Redactor } from '../frames/redactor.ts'
 import { runSession } from './run-session.ts'
 import { terminalOn } from './terminal.ts'
 

@@ -1,7 +1,7 @@
 import { diffRuns } from '../replay/diff-runs.ts'
 import { ExitCode } from './exit-code.ts'
 import { readRun } from './read-run.ts'
-import { Redactor } from './redactor.ts'
+import { Redactor } from '../frames/redactor.ts'
 import { oneLine } from './safe-text.ts'
 import { listSecrets } from './secrets.ts'
 import { loadSettings } from './settings.ts'

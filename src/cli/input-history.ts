@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 
 import { parseJson } from '../protocol/json.ts'
 import { maskCredentials } from './mask-credentials.ts'
-import type { Redactor } from './redactor.ts'
+import type { Redactor } from '../frames/redactor.ts'
 
 /** Where the lines are kept that somebody typed in chats. */
 export function inputHistoryPath(stateFolder: string): string {

@@ -4,13 +4,15 @@ import { LoopchartError } from '../errors.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { describeForLog, type LogLevel } from './log-entry.ts'
 import { maskCredentials } from './mask-credentials.ts'
-import type { Redactor } from './redactor.ts'
+import type { Redactor } from '../frames/redactor.ts'
 import { safeJson } from './safe-text.ts'
 
 /** Where a command notes what it does. */
 export interface Log {
   /** Notes what a frame says, at the level that is right for it. Frames have been through a redactor. */
   frame(frame: Frame): void
+  /** Notes what went wrong beside any frame. */
+  warn(message: string): void
   close(): void
 }
 
@@ -35,6 +37,9 @@ export async function openLog({ level, file, redactor }: LogOptions): Promise<Lo
   return {
     frame(frame) {
       for (const { level: at, message, fields } of describeForLog(frame)) logger[at](fields, message)
+    },
+    warn(message) {
+      logger.warn(message)
     },
     close() {
       if (fd !== STDERR) closeSync(fd)

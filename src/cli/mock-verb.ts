@@ -1,8 +1,8 @@
-import { LoopchartError } from '../errors.ts'
 import { startScriptedProvider, type ScriptedProvider } from '../provider/scripted/start-scripted-provider.ts'
 import { readScript } from './choose-model.ts'
 import { demoScript } from './demo-script.ts'
 import { ExitCode } from './exit-code.ts'
+import { parsePort } from './parse-port.ts'
 import { countOf } from './run-figures.ts'
 import { oneLine, shorten } from './safe-text.ts'
 
@@ -17,10 +17,7 @@ const LOOK_MS = 50
 
 /** Serves a script until somebody ends it; resolves with the exit code. */
 export async function mock({ script, port = '0' }: MockFlags): Promise<number> {
-  const portNumber = /^\d{1,5}$/u.test(port) ? Number(port) : Number.NaN
-  if (!(portNumber <= 65_535)) {
-    throw new LoopchartError('usage', `--port must be a number from 0 to 65535, it is '${port}'`)
-  }
+  const portNumber = parsePort(port)
   const turns = script === undefined ? demoScript : await readScript(script)
   const provider = await startScriptedProvider(turns, { port: portNumber })
   process.stdout.write(`${provider.url}\n`)

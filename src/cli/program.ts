@@ -13,6 +13,7 @@ import { addConversationVerbs } from './conversation-program.ts'
 import type { DoctorFlags } from './doctor-verb.ts'
 import type { MockFlags } from './mock-verb.ts'
 import type { RunFlags } from './run-flags.ts'
+import { addServeVerbs } from './serve-program.ts'
 import type { SettingFlags } from './settings.ts'
 import { addStoreVerbs } from './store-program.ts'
 import type { TrustFlags } from './trust-verb.ts'
@@ -30,6 +31,7 @@ export function createProgram(version: string, command: string, finish: Finish):
   addDoctor(program, finish)
   addDecode(program, finish)
   addStoreVerbs(program, finish)
+  addServeVerbs(program, finish)
   addTrust(program, finish)
   const verbs = program.commands.flatMap((verb) => [verb, ...verb.commands])
   for (const each of [program, ...verbs]) {

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { LoopchartError } from '../errors.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { parseFrame } from '../frames/parse-frame.ts'
+import type { SqliteStore } from '../journal/open-store.ts'
 import { findRunId } from './find-run.ts'
 import { readNamedFile } from './read-named-file.ts'
 import type { Settings } from './settings.ts'
@@ -17,27 +18,41 @@ export async function readRun(
   flags: StoreFlags,
   settings: Settings,
 ): Promise<readonly Frame[]> {
-  const isLog = given === '-' || isFile(given)
-  const frames = isLog ? parseLines(await readLines(given), given) : readStored(given, flags, settings)
+  const frames = isLogFile(given)
+    ? parseLines(await readLines(given), given)
+    : readStored(given, flags, settings)
   // What a command before this one was to write and did not is not a log that is as it should be.
   if (frames.length === 0) throw new LoopchartError('log_corrupt', `${nameOf(given)}: the log is empty`)
   return frames
 }
 
 function readStored(given: string, flags: StoreFlags, settings: Settings): readonly Frame[] {
+  const { store, runId } = openStoredRun(given, flags, settings)
+  try {
+    return [...store.read(runId)]
+  } finally {
+    store.close()
+  }
+}
+
+/** The store that a run is kept in, and its id. Throws `file_unreadable`, `run_unknown` or `usage`. */
+export function openStoredRun(
+  given: string,
+  flags: StoreFlags,
+  settings: Settings,
+): { readonly store: SqliteStore; readonly runId: string } {
   const path = knownStorePath(flags, settings)
   if (!existsSync(path)) {
     throw new LoopchartError('file_unreadable', `there is no file ${given}, and there is no store ${path}`)
   }
   const store = openKnownStore(flags, settings)
   try {
-    return [...store.read(findRunId(store, given))]
+    return { store, runId: findRunId(store, given) }
   } catch (error) {
+    store.close()
     if (!(error instanceof LoopchartError) || error.code !== 'run_unknown') throw error
     const message = `${JSON.stringify(given)} is neither a file nor a run of ${path}; loopchart runs lists those`
     throw new LoopchartError('run_unknown', message, { cause: error })
-  } finally {
-    store.close()
   }
 }
 
@@ -56,9 +71,11 @@ async function readInput(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-function isFile(path: string): boolean {
+/** Whether what somebody named is a file of JSON lines, and not a stored run. */
+export function isLogFile(given: string): boolean {
+  if (given === '-') return true
   // A pipe as `<(command)` makes one is as good as a file.
-  const found = statSync(path, { throwIfNoEntry: false })
+  const found = statSync(given, { throwIfNoEntry: false })
   return found !== undefined && !found.isDirectory()
 }
 

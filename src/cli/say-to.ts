@@ -1,4 +1,4 @@
-import type { Redactor } from './redactor.ts'
+import type { Redactor } from '../frames/redactor.ts'
 import { oneLine } from './safe-text.ts'
 
 /** Says something to the user, each in one line that shows that it is ours. */

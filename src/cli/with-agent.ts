@@ -1,13 +1,10 @@
 import type { Agent } from '../loop/agent.ts'
 import { askingTerminal } from './approvals.ts'
-import { chooseModel, chooseScripted } from './choose-model.ts'
-import { chooseTools } from './choose-tools.ts'
+import { chooseAgent } from './choose-agent.ts'
 import { JsonView } from './json-view.ts'
 import { LiveView, type LiveViewOptions } from './live-view.ts'
-import { loadAgent } from './load-agent.ts'
 import { openLog } from './log.ts'
-import { makeAgent, withLimits } from './make-agent.ts'
-import { Redactor } from './redactor.ts'
+import { Redactor } from '../frames/redactor.ts'
 import type { RunFlags } from './run-flags.ts'
 import type { RunView } from './run-view.ts'
 import { oneLine } from './safe-text.ts'
@@ -73,31 +70,4 @@ export async function withAgent<Result>(
 function outputs(env: Readonly<NodeJS.ProcessEnv>): Readonly<Record<'answer' | 'progress', Terminal>> {
   const answer = terminalOn(process.stdout, env)
   return { answer, progress: process.stdout.isTTY ? answer : terminalOn(process.stderr, env) }
-}
-
-interface Runnable {
-  readonly agent: Agent
-  readonly close: () => Promise<void>
-  /** What the user should know before anything runs. */
-  readonly notes: readonly string[]
-}
-
-async function chooseAgent(flags: RunFlags, settings: Settings): Promise<Runnable> {
-  const { config } = settings
-  if (flags.agent !== undefined) {
-    // The module looks for its key where it always does.
-    for (const [name, value] of Object.entries(settings.env)) process.env[name] ||= value
-    const loaded = await loadAgent(flags.agent)
-    return { agent: withLimits(loaded, config.limits), close: () => Promise.resolve(), notes: [] }
-  }
-  const chosenTools = await chooseTools(flags, settings)
-  const chosen =
-    flags.provider === 'scripted' ? await chooseScripted(flags.script, settings) : chooseModel(settings)
-  try {
-    const made = makeAgent(chosen, config, chosenTools)
-    return { agent: made, close: chosen.close, notes: chosenTools.notes }
-  } catch (error) {
-    await chosen.close()
-    throw error
-  }
 }

@@ -41,6 +41,7 @@ function roomOf(path: string): string | undefined {
   const [top, second, ...rest] = path.split('/')
   if (top === 'machines') return 'machines'
   if (top !== 'src' || second === undefined) return undefined
+  if (FOLDER_ROOMS.has(`${second}/${rest[0] ?? ''}`) && rest.length > 1) return `${second}/${rest[0] ?? ''}`
   if (rest.length > 0) return FILE_ROOMS.has(second) ? undefined : second
   const name = second.replace(/\.ts$/, '')
   return FILE_ROOMS.has(name) ? name : undefined
@@ -55,12 +56,16 @@ const FILE_ROOMS: ReadonlySet<string> = new Set([
   'agent-tool',
   'agent-compaction',
   'replay-run',
+  'run',
   'index',
   'machine',
 ])
 
+// Rooms within a room.
+const FOLDER_ROOMS: ReadonlySet<string> = new Set(['inspect/page'])
+
 function isCode(path: string): boolean {
-  return /\.[cm]?[jt]s$/.test(path)
+  return /\.[cm]?[jt]sx?$/.test(path)
 }
 
 function isRelative(found: FoundImport): boolean {
@@ -103,7 +108,7 @@ function checkPackage(
   }
   if (isBuiltin(specifier)) return 'write a builtin with node:'
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
-  if (!dependencies.includes(name)) return `${name} is not in dependencies`
+  if (rule.bundled !== true && !dependencies.includes(name)) return `${name} is not in dependencies`
   if (rule.packages !== undefined && !rule.packages.includes(name)) return `${name} is not allowed here`
   return undefined
 }

@@ -9,6 +9,7 @@ const FAULTS: readonly string[] = [
   ...numbered('T', 1, 22).filter((id) => id !== 'T19'),
   ...numbered('P', 1, 14),
   ...numbered('P', 20, 35),
+  ...numbered('S', 1, 17),
 ]
 
 test('every fault has a test that is named after it', () => {

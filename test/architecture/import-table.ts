@@ -18,7 +18,14 @@ export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
   loop: { rooms: ['machines', 'chart', 'journal', 'frames', 'stream'] },
   replay: { rooms: ['loop', 'journal', 'frames', 'stream', 'chart'] },
   conversation: { rooms: ['loop', 'history', 'journal', 'frames', 'machines'] },
-  inspect: { rooms: ['loop', 'chart', 'journal', 'frames', 'replay'] },
+  inspect: { rooms: ['machines', 'loop', 'chart', 'journal', 'frames', 'replay'] },
+  // Bundled for browsers: what it imports of other rooms must run there, which the build of the page shows.
+  'inspect/page': {
+    rooms: ['inspect', 'machines', 'loop', 'chart', 'frames', 'replay'],
+    packages: ['preact', 'eventsource-parser'],
+    bundled: true,
+    builtins: false,
+  },
   testing: { rooms: ['loop', 'chart', 'journal', 'frames', 'replay', 'provider'] },
   server: { rooms: ['inspect', 'conversation', 'replay', 'loop', 'journal', 'frames', 'chart'] },
   cli: { rooms: 'any', computed: true },
@@ -26,6 +33,8 @@ export const IMPORT_TABLE: Readonly<Record<string, ImportRule>> = {
   agent: { rooms: 'any' },
   'agent-tool': { rooms: 'any' },
   'agent-compaction': { rooms: 'any' },
+  // Gives a run to whoever inspects it.
+  run: { rooms: 'any' },
   // Gives a replay the words that tools have for calls that did not run.
   'replay-run': { rooms: 'any' },
   index: { rooms: 'any' },
@@ -46,6 +55,8 @@ export interface ImportRule {
   readonly typesOf?: readonly string[]
   /** The only packages allowed; otherwise every one in `dependencies` is. */
   readonly packages?: readonly string[]
+  /** Its packages are put into what is built, so that they need not be in `dependencies`. */
+  readonly bundled?: boolean
   /** False where the code must also run without Node. */
   readonly builtins?: boolean
   /** Whether `import(expression)` is allowed, as for a file that the user names. */

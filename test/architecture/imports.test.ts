@@ -81,6 +81,16 @@ test.each([
     `src/stream/a.ts: import '../frames/b.ts': stream may not import frames`,
   ],
   [
+    'a package that is not put into the page',
+    { 'src/inspect/page/a.tsx': `import { z } from 'zod'; export const A = (): unknown => <p>{z}</p>` },
+    `src/inspect/page/a.tsx: import 'zod': zod is not allowed here`,
+  ],
+  [
+    'a part of Node in the page',
+    { 'src/inspect/page/a.ts': `import { join } from 'node:path'` },
+    `src/inspect/page/a.ts: import 'node:path': must also run without Node`,
+  ],
+  [
     'a type from a room that may not be imported',
     { 'src/stream/a.ts': `import type { B } from '../frames/b.ts'`, 'src/frames/b.ts': '' },
     `src/stream/a.ts: import '../frames/b.ts': stream may not import frames`,

@@ -36,8 +36,9 @@ function parse(path: string, source: string): unknown {
   }
 }
 
-function languageOf(path: string): 'dts' | 'ts' | 'js' {
+function languageOf(path: string): 'dts' | 'ts' | 'tsx' | 'js' {
   if (/\.d\.[cm]?ts$/.test(path)) return 'dts'
+  if (extname(path) === '.tsx') return 'tsx'
   return /^\.[cm]?ts$/.test(extname(path)) ? 'ts' : 'js'
 }
 

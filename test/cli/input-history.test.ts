@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { InputHistory, inputHistoryPath } from '../../src/cli/input-history.ts'
-import { Redactor } from '../../src/cli/redactor.ts'
+import { Redactor } from '../../src/frames/redactor.ts'
 import { makeFolder } from './run-cli.ts'
 
 const SECRET = 'correct-horse-battery'

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { openLog } from '../../src/cli/log.ts'
 import { outputShape } from '../../src/cli/output-shape.ts'
-import { Redactor } from '../../src/cli/redactor.ts'
+import { Redactor } from '../../src/frames/redactor.ts'
 import type { Frame } from '../../src/frames/generated/frame.ts'
 import { makeFolder } from './run-cli.ts'
 

@@ -22,7 +22,17 @@ const VERBS = [
   'doctor',
   'decode',
 ] as const
-const STORE_VERBS = ['resume', 'fork', 'runs', 'replay', 'diff', 'explain', 'trust'] as const
+const STORE_VERBS = [
+  'resume',
+  'fork',
+  'runs',
+  'replay',
+  'diff',
+  'explain',
+  'serve',
+  'inspect',
+  'trust',
+] as const
 
 test('help lists every verb that there is, and the help of a verb its flags', async () => {
   const { code, out, err } = await cli(['--help'])

@@ -1,5 +1,5 @@
-import { eventData, eventText } from '../frames/event-data.ts'
-import type { Frame, ProviderEventFrame } from '../frames/generated/frame.ts'
+import { eventData, eventText } from './event-data.ts'
+import type { Frame, ProviderEventFrame } from './generated/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts'
 import { MASK, type Redactor, type SecretRange } from './redactor.ts'
 
@@ -81,6 +81,8 @@ export class FrameRedactor {
   }
 
   #redact({ frame, piece, ranges }: HeldFrame): Frame {
+    if (ranges.length === 0 && !isEncoded(frame) && !this.#redactor.mayHold(JSON.stringify(frame)))
+      return frame
     const before = this.#redactor.masked
     const pieced =
       piece === null || ranges.length === 0 ? frame : piece.replace(maskRanges(piece.text, ranges))
@@ -214,6 +216,10 @@ function placeOf({
   item_id: id,
 }: JsonObject | { output_index: Json; item_id: Json }): string {
   return typeof index === 'number' ? String(index) : `id ${JSON.stringify(id)}`
+}
+
+function isEncoded(frame: Frame): boolean {
+  return frame.type === 'provider_event' && frame.raw_base64 !== undefined
 }
 
 /** The frame with its event as text where base64 would hide a secret. */

@@ -7,6 +7,8 @@ export const MASK = '[redacted]'
 const LENGTH_MIN = 6
 const START_MIN = 12
 
+const FRAMES_BEFORE_MAX = 2_048
+
 /** Where a secret is in a text. */
 export interface SecretRange {
   readonly start: number
@@ -21,6 +23,7 @@ export class Redactor {
   /** Whether there is nothing to look for. */
   readonly isIdle: boolean
   readonly #forms: readonly SecretForm[]
+  readonly #isPlain: boolean
   #masked = 0
 
   constructor(secrets: Iterable<string>) {
@@ -28,6 +31,19 @@ export class Redactor {
     const forms = new Set(values.flatMap(spellingsOf))
     this.#forms = [...forms].map((whole) => ({ whole, start: whole.slice(0, startLength(whole)) }))
     this.isIdle = this.#forms.length === 0
+    this.#isPlain = values.every((value) => jsonSpelling(value) === value)
+  }
+
+  /** How many frames back a secret may have begun that comes in pieces: two frames a character, within reason. */
+  get framesBefore(): number {
+    const longest = this.#forms.reduce((length, { whole }) => Math.max(length, whole.length), 0)
+    return Math.min(FRAMES_BEFORE_MAX, 2 * longest)
+  }
+
+  /** Whether there can be a secret in JSON text: when not, it need not be read. */
+  mayHold(json: string): boolean {
+    // Escapes that nobody needs to write, in JSON inside of the JSON, may spell any character.
+    return !this.#isPlain || /\\\\[u/]/u.test(json) || this.#forms.some(({ start }) => json.includes(start))
   }
 
   /** How many places have been masked so far. */
@@ -56,9 +72,11 @@ export class Redactor {
   /** How many characters at the end of a text may be the start of a secret that goes on. */
   partialLength(text: string): number {
     let longest = 0
+    const lastCode = text.charCodeAt(text.length - 1)
     for (const { whole } of this.#forms) {
       for (let length = Math.min(whole.length - 1, text.length); length > longest; length -= 1) {
-        if (!text.endsWith(whole.slice(0, length))) continue
+        // There is a text for each token, and most lengths are ruled out by one character.
+        if (whole.charCodeAt(length - 1) !== lastCode || !text.endsWith(whole.slice(0, length))) continue
         longest = length
         break
       }

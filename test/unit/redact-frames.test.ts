@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { FrameRedactor } from '../../src/cli/redact-frames.ts'
-import { Redactor } from '../../src/cli/redactor.ts'
+import { FrameRedactor } from '../../src/frames/redact-frames.ts'
+import { Redactor } from '../../src/frames/redactor.ts'
 import type { Frame, OutputTextDeltaFrame, ProviderEventFrame } from '../../src/frames/generated/frame.ts'
 
 const SECRET = 'sk-live-0123456789abcdef'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { Redactor } from '../../src/cli/redactor.ts'
+import { Redactor } from '../../src/frames/redactor.ts'
 import { listSecrets } from '../../src/cli/secrets.ts'
 
 const SECRET = 'p"ss/w\u00f6rd-0123456789'

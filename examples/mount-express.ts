@@ -1,0 +1,24 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+
+import express from 'express'
+import { nodeListener } from 'loopchart/server'
+
+import { followRun } from './follow-a-run.ts'
+import { sumService } from './sum-service.ts'
+
+const service = sumService('/agents')
+const app = express()
+app.use('/agents', nodeListener(service)) // before express.json(): the service reads bodies itself
+app.use(express.json())
+app.get('/', (_, response) => void response.send('the rest of the app'))
+
+const server = createServer(app).listen(0, '127.0.0.1')
+await once(server, 'listening')
+const host = `127.0.0.1:${Object(server.address()).port}`
+service.allowHosts([host])
+
+console.log(await (await fetch(`http://${host}/`)).text())
+await followRun(`http://${host}/agents`)
+await service.close()
+server.close()

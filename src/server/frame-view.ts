@@ -1,0 +1,50 @@
+import type { Frame } from '../frames/generated/frame.ts'
+import { FrameRedactor } from '../frames/redact-frames.ts'
+import type { Redactor } from '../frames/redactor.ts'
+
+/** How many frames before a place a view of it must begin, so that a secret in pieces is known whole. */
+export function framesBefore(redactor: Redactor): number {
+  return Math.max(1, redactor.framesBefore)
+}
+
+/** The frames of a log from a number on, as they may be seen: known secrets are masked, the log itself stays whole. */
+export class FrameView {
+  readonly #redactor: FrameRedactor | null
+  readonly #from: number
+  #held = 0
+
+  constructor(redactor: Redactor, from: number) {
+    this.#redactor = redactor.isIdle ? null : new FrameRedactor(redactor)
+    this.#from = from
+  }
+
+  /** Whether frames wait for the next one to say whether they end inside of a secret. */
+  get isHolding(): boolean {
+    return this.#held > 0
+  }
+
+  /** Takes the next frames of the log; gives those that may be shown now. */
+  show(frames: readonly Frame[]): readonly Frame[] {
+    if (this.#redactor === null) return this.#wanted(frames)
+    const shown: Frame[] = []
+    for (const frame of frames) {
+      const free = this.#redactor.push(frame)
+      this.#held += 1 - free.length
+      if (free.length > 0) shown.push(...free)
+    }
+    return this.#wanted(shown)
+  }
+
+  /** No frame follows: gives what was held back. */
+  end(): readonly Frame[] {
+    this.#held = 0
+    return this.#redactor === null ? [] : this.#wanted(this.#redactor.end())
+  }
+
+  #wanted(frames: readonly Frame[]): readonly Frame[] {
+    const [first] = frames
+    return first === undefined || first.seq >= this.#from
+      ? frames
+      : frames.filter(({ seq }) => seq >= this.#from)
+  }
+}
