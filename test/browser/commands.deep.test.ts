@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+
+import { askingAgent, GatedModel, READ_TOKEN } from '../server/service-kit.ts'
+import { browserKit } from './browser-kit.ts'
+import { openTab, waitForState } from './run-page.ts'
+
+const ASKING = 'working.executing.awaitingApproval'
+
+test('a call is approved on the page with a token that may', async (context) => {
+  const { made, ran } = askingAgent()
+  const { start, open } = await browserKit(context, made)
+  const { page, errors } = await open({ runId: await start() })
+  await waitForState(page, ASKING)
+  await openTab(page, 'Actions')
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await waitForState(page, 'done')
+  expect(ran).toEqual([{ to: 'a' }])
+  expect(errors).toEqual([])
+})
+
+test('a call is denied on the page, and the model is told why', async (context) => {
+  const { made, ran } = askingAgent()
+  const { start, open, store } = await browserKit(context, made)
+  const runId = await start()
+  const { page } = await open({ runId })
+  await waitForState(page, ASKING)
+  await openTab(page, 'Actions')
+  await page.getByLabel('Reason, for a no').fill('not on a Friday')
+  await page.getByRole('button', { name: 'Deny' }).click()
+  await waitForState(page, 'done')
+  expect(ran).toEqual([])
+  expect(JSON.stringify([...store.read(runId)])).toContain('not on a Friday')
+})
+
+test('a token that may only read is refused where it asks for more, by the page and by the service', async (context) => {
+  const { made, ran } = askingAgent()
+  const { start, open, url } = await browserKit(context, made)
+  const runId = await start()
+  const { page } = await open({ runId, token: READ_TOKEN })
+  await waitForState(page, ASKING)
+  await openTab(page, 'Actions')
+  await page.getByText('This token may not answer.').waitFor()
+  expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
+  expect(await page.getByRole('button', { name: 'Cancel the run' }).count()).toBe(0)
+  const status = await page.evaluate(
+    async ([address, token]) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const body = JSON.stringify({ call: 'call_1_0' })
+      return (await fetch(address ?? '', { method: 'POST', headers, body })).status
+    },
+    [`${url}/runs/${runId}/approve`, READ_TOKEN],
+  )
+  expect(status).toBe(403)
+  expect(ran).toEqual([])
+  await waitForState(page, ASKING)
+})
+
+test('a run is steered and cancelled from the page', async (context) => {
+  const gated = new GatedModel()
+  const { start, open, store } = await browserKit(context, gated.made)
+  const runId = await start()
+  const { page } = await open({ runId })
+  await openTab(page, 'Actions')
+  await page.getByLabel('Steer').fill('shorter, please')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page
+    .getByRole('status')
+    .filter({ hasText: /queued/iu })
+    .waitFor()
+  await page.getByRole('button', { name: 'Cancel the run' }).click()
+  await page.getByRole('button', { name: 'Yes, end it for good' }).click()
+  await waitForState(page, 'cancelled')
+  expect(JSON.stringify([...store.read(runId)])).toContain('shorter, please')
+})
