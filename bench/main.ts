@@ -5,6 +5,7 @@ import { loopFigures } from './loop.ts'
 import { importFigure, manyRunsFigure, memoryFigure } from './processes.ts'
 import { patchFigure } from './patch.ts'
 import { replayFigures } from './replay.ts'
+import { serviceFigures } from './service.ts'
 import { shellOutputFigure } from './shell-output.ts'
 import { storeFigures } from './store.ts'
 
@@ -21,6 +22,7 @@ const figures: Figure[] = [
   shellOutputFigure(),
   memoryFigure(),
   manyRunsFigure(),
+  ...(await serviceFigures()),
   importFigure(),
 ]
 
