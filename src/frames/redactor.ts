@@ -7,8 +7,6 @@ export const MASK = '[redacted]'
 const LENGTH_MIN = 6
 const START_MIN = 12
 
-const FRAMES_BEFORE_MAX = 2_048
-
 /** Where a secret is in a text. */
 export interface SecretRange {
   readonly start: number
@@ -32,12 +30,6 @@ export class Redactor {
     this.#forms = [...forms].map((whole) => ({ whole, start: whole.slice(0, startLength(whole)) }))
     this.isIdle = this.#forms.length === 0
     this.#isPlain = values.every((value) => jsonSpelling(value) === value)
-  }
-
-  /** How many frames back a secret may have begun that comes in pieces: two frames a character, within reason. */
-  get framesBefore(): number {
-    const longest = this.#forms.reduce((length, { whole }) => Math.max(length, whole.length), 0)
-    return Math.min(FRAMES_BEFORE_MAX, 2 * longest)
   }
 
   /** Whether there can be a secret in JSON text: when not, it need not be read. */

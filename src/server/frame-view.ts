@@ -2,12 +2,10 @@ import type { Frame } from '../frames/generated/frame.ts'
 import { FrameRedactor } from '../frames/redact-frames.ts'
 import type { Redactor } from '../frames/redactor.ts'
 
-/** How many frames before a place a view of it must begin, so that a secret in pieces is known whole. */
-export function framesBefore(redactor: Redactor): number {
-  return Math.max(1, redactor.framesBefore)
-}
-
-/** The frames of a log from a number on, as they may be seen: known secrets are masked, the log itself stays whole. */
+/**
+ * The frames of a log from a number on, as they may be seen: known secrets are masked, the log itself stays whole. It is
+ * given all frames from the first on: a secret in pieces may have begun any number of frames before.
+ */
 export class FrameView {
   readonly #redactor: FrameRedactor | null
   readonly #from: number
@@ -16,6 +14,11 @@ export class FrameView {
   constructor(redactor: Redactor, from: number) {
     this.#redactor = redactor.isIdle ? null : new FrameRedactor(redactor)
     this.#from = from
+  }
+
+  /** The number of the first frame that is wanted. */
+  get from(): number {
+    return this.#from
   }
 
   /** Whether frames wait for the next one to say whether they end inside of a secret. */

@@ -14,7 +14,6 @@ export interface DrivenRuns {
 
 export interface RunFeedOptions {
   readonly runId: string
-  readonly from: number
   readonly store: RunStore
   readonly driven: DrivenRuns
   /** Says when the store is looked at again for what another process has appended. */
@@ -22,7 +21,7 @@ export interface RunFeedOptions {
 }
 
 /**
- * A place in the log of a run, whoever drives it: in the live log while the run is driven here, in the store otherwise,
+ * A place in the log of a run, from its first frame on, whoever drives it: in the live log while the run is driven here, in the store otherwise,
  * and over from one to the other without a gap or a repeat when it is let go of or taken up. Nothing is queued.
  */
 export class RunFeed {
@@ -35,10 +34,10 @@ export class RunFeed {
 
   /** Throws `run_unknown` when there is no such log. */
   constructor(options: RunFeedOptions) {
-    const { runId, from, store, driven, clock } = options
+    const { runId, store, driven, clock } = options
     this.#options = options
     this.#run = driven.live(runId)
-    this.#cursor = this.#run === null ? store.cursor(runId, from, clock) : this.#run.log.cursor(from)
+    this.#cursor = this.#run === null ? store.cursor(runId, 0, clock) : this.#run.log.cursor(0)
     this.#forgetWake = driven.onDriven(runId, () => {
       // Whoever waits for the store is woken, and finds the live log.
       if (this.#run === null) this.#cursor.close()

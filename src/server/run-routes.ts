@@ -4,7 +4,7 @@ import { COMMAND_ANSWER, FRAME_PAGE, RUN, RUN_LIST, STARTED } from './answer-sch
 import { beginRun } from './begin-run.ts'
 import { commandRoutes } from './command-routes.ts'
 import { readPage } from './frame-page.ts'
-import { FrameView, framesBefore } from './frame-view.ts'
+import { FrameView } from './frame-view.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import { logBody } from './log-body.ts'
 import { RequestRefusal } from './request-refusal.ts'
@@ -170,15 +170,9 @@ function placeAsked({ headers }: Request, after: string | undefined): number {
   return Number(said) + 1
 }
 
-/** The place in a log where frames are read from: some before those that are wanted, so that all is known of them. */
-function feedOf({ store, registry, redactor, clock }: ServiceParts, runId: string, from: number): RunFeed {
-  const feed = new RunFeed({
-    runId,
-    from: Math.max(0, from - framesBefore(redactor)),
-    store,
-    driven: registry,
-    clock,
-  })
+/** The log of a run from its first frame on, for a view that begins with a frame that must be there. */
+function feedOf({ store, registry, clock }: ServiceParts, runId: string, from: number): RunFeed {
+  const feed = new RunFeed({ runId, store, driven: registry, clock })
   const { length } = feed
   if (from <= length) return feed
   feed.close()

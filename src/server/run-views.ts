@@ -57,9 +57,7 @@ export class RunViews {
   #view(runId: string): RunView {
     const view =
       this.#views.get(runId) ??
-      new RunView(
-        new RunFeed({ runId, from: 0, store: this.#store, driven: this.#registry, clock: this.#clock }),
-      )
+      new RunView(new RunFeed({ runId, store: this.#store, driven: this.#registry, clock: this.#clock }))
     this.#views.delete(runId)
     this.#views.set(runId, view)
     const [oldest] = this.#views.keys()

@@ -142,7 +142,7 @@ async function framesOf(
   { store, registry, redactor, clock }: ServiceParts,
   runId: string,
 ): Promise<readonly Frame[]> {
-  const feed = new RunFeed({ runId, from: 0, store, driven: registry, clock })
+  const feed = new RunFeed({ runId, store, driven: registry, clock })
   const view = new FrameView(redactor, 0)
   const frames: Frame[] = []
   try {

@@ -19,6 +19,8 @@ export interface SseReaderOptions {
 
 const WRITE_BYTES_MAX = 64 * 1024
 const FRAMES_MAX = 512
+// Of those before the place that was asked for, which are looked at and not sent.
+const EARLIER_MAX = 2_000
 const ALIVE_EVERY_MS = 15_000
 const STALLED_MS = 30_000
 
@@ -114,7 +116,9 @@ export class SseReader {
   #nextBytes(): Uint8Array | null {
     const { feed, view, onSent } = this.#options
     for (;;) {
-      const taken = feed.take(FRAMES_MAX, WRITE_BYTES_MAX)
+      const earlier = Math.min(view.from - feed.at, EARLIER_MAX)
+      const taken =
+        earlier > 0 ? feed.take(earlier, Number.POSITIVE_INFINITY) : feed.take(FRAMES_MAX, WRITE_BYTES_MAX)
       const shown = view.show(taken)
       const isAll = taken.length === 0 && !feed.isBehind
       // Nothing can follow what was held back: the run has ended, or nobody drives it.

@@ -6,12 +6,14 @@ import { expect, test } from 'vitest'
 
 import { agent } from '../../src/agent.ts'
 import { chartLayout } from '../../src/chart/generated/chart-layout.ts'
+import { formatFrame } from '../../src/frames/format-frame.ts'
 import type { Frame } from '../../src/frames/generated/frame.ts'
+import { makeFrame } from '../../src/frames/make-frame.ts'
 import * as schemas from '../../src/server/answer-schemas.ts'
 import { ROUTES } from '../../src/server/routes.ts'
 import { staticPage } from '../../src/server/static-page.ts'
 import { callsAnswer, scriptedModel, textAnswer, watchedTool } from '../scripted-model.ts'
-import { tempFolder } from '../journal/store-kit.ts'
+import { beginLog, tempFolder, tempStore } from '../journal/store-kit.ts'
 import {
   askingAgent,
   GatedModel,
@@ -69,6 +71,31 @@ test('fault S16: a reader that comes back in the middle of a secret sees no part
     }
     const deltas = page.frames.flatMap((frame) => (frame.type === 'output_text_delta' ? [frame.delta] : []))
     expect(deltas.filter((delta) => !['a ', '[redacted]', '', ' b'].includes(delta))).toEqual([])
+  }
+})
+
+test('fault S16: a secret that a call says in two pieces is masked for who comes in between, however much others say there', async () => {
+  const store = tempStore()
+  const { stamp, started } = beginLog('run_1')
+  const said = (callId: string, chunk: string): Frame =>
+    makeFrame(stamp, 'tool_stdout', { call_id: callId, chunk })
+  const frames = [
+    started,
+    said('call_1', SECRET.slice(0, 12)),
+    ...Array.from({ length: 3_000 }, (_, at) => said('call_2', `line ${at}\n`)),
+    said('call_1', SECRET.slice(12)),
+  ]
+  store.importRun(frames.map(formatFrame))
+  const kit = serviceKit(talkingAgent(), { store, secrets: [SECRET] })
+  for (const after of [0, 1, 1_500, 3_001]) {
+    const page = await (await kit.ask(`/runs/run_1/frames?after=${after}&limit=5000`)).text()
+    const stream = await streamOf(kit, 'run_1', { after })
+    const streamed = JSON.stringify(await stream.frames(({ seq }) => seq === 3_002))
+    await stream.cancel()
+    for (const seen of [page, streamed]) {
+      expect(seen).not.toContain(SECRET.slice(12))
+      expect(seen.includes(SECRET.slice(0, 12))).toBe(false)
+    }
   }
 })
 
