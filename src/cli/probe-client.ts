@@ -4,6 +4,7 @@ import type { ValidationProfile } from '../protocol/validation-profile.ts'
 import { resolveEndpoint } from '../provider/endpoint.ts'
 import { exchange } from '../provider/exchange.ts'
 import type { ProviderFault } from '../provider/fault.ts'
+import { transportOf } from '../provider/own-transport.ts'
 import { CAPS, STREAM_TIMEOUTS } from '../provider/timeouts.ts'
 import type { AssembledResponse } from '../stream/assemble-response.ts'
 import type { StreamEvent } from '../stream/event-pipeline.ts'
@@ -37,7 +38,7 @@ const TOTAL_MS = 60_000
 export function createProbeClient({ baseUrl, apiKey, profile, signal }: ProbeClientOptions): SendProbe {
   const { headers, urlOf, placeOf } = resolveEndpoint({ baseUrl, apiKey })
   const timeouts = { ...STREAM_TIMEOUTS, headersMs: TOTAL_MS, idleMs: TOTAL_MS, totalMs: TOTAL_MS }
-  const wire = { fetch: globalThis.fetch, clock: systemClock, timeouts, caps: CAPS }
+  const wire = { transport: transportOf(undefined), clock: systemClock, timeouts, caps: CAPS }
   return async (body, path = 'responses') => {
     const events: StreamEvent[] = []
     const isStreamed = body['stream'] === true

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 
 import type { Clock } from '../clock.ts'
-import { withConnectProbe } from './connect-probe.ts'
 import {
   headFault,
   statusFault,
@@ -10,9 +9,10 @@ import {
   type FaultPlace,
   type ProviderFault,
 } from './fault.ts'
-import { createProgressMeter } from './progress-meter.ts'
+import { createProgressMeter, type ProgressMeter } from './progress-meter.ts'
 import { retryAtOf } from './retry-after.ts'
 import type { Caps, Timeouts } from './timeouts.ts'
+import type { ResponseHeaders, Transport, TransportSink } from './transport.ts'
 import { Watchdog, type StopCause } from './watchdog.ts'
 
 /** What a provider says before the body. */
@@ -32,13 +32,16 @@ export interface ExchangeRequest {
   readonly expects: 'stream' | 'body'
   readonly signal: AbortSignal
   readonly onHead: (head: ExchangeHead) => void
-  /** Takes the next bytes of a successful body; false: read no further and drop the connection. */
+  /**
+   * Takes the next bytes of a successful body; false: read no further and drop the connection. They are good during the
+   * call only: what is kept of them is copied.
+   */
   readonly onChunk: (chunk: Uint8Array) => boolean
 }
 
 /** What exchanges of one endpoint have in common. */
 export interface Wire {
-  readonly fetch: typeof globalThis.fetch
+  readonly transport: Transport
   readonly clock: Clock
   readonly timeouts: Timeouts
   readonly caps: Caps
@@ -48,166 +51,191 @@ export interface Wire {
  * One request and its response. Resolves with null when the body ended or was not wanted any further, otherwise with
  * the fault; it rejects only when a callback throws. When it has settled, nothing of it is left.
  */
-export async function exchange(wire: Wire, request: ExchangeRequest): Promise<ProviderFault | null> {
-  const watchdog = new Watchdog(wire.clock, request.signal)
-  const state: ExchangeState = { wire, request, watchdog, isReadToEnd: false }
-  try {
-    const opened = await open(state)
-    return opened.ok ? await receive(state, opened.value) : opened.fault
-  } finally {
-    watchdog.end(!state.isReadToEnd)
-  }
-}
-
-interface ExchangeState {
-  readonly wire: Wire
-  readonly request: ExchangeRequest
-  readonly watchdog: Watchdog
-  isReadToEnd: boolean
-}
-
-type Attempt<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly fault: ProviderFault }
-
-/** Sends the request and waits for the head. */
-async function open(state: ExchangeState): Promise<Attempt<Response>> {
-  const { wire, request, watchdog } = state
-  const { connectMs, headersMs, totalMs } = wire.timeouts
-  const { signal } = watchdog
-  if (watchdog.cause !== null) return { ok: false, fault: stopped(state, watchdog.cause) }
-  watchdog.arm('total', totalMs)
-  watchdog.arm('headers', headersMs)
-  const { method, url, headers, body } = request
-  const watcher = {
-    onQueued: () => watchdog.arm('connect', connectMs),
-    onConnected: () => watchdog.disarm('connect'),
-  }
-  const send = async (): Promise<Response> => {
-    const response = await wire.fetch(url, {
-      method,
-      headers: { ...headers },
-      body,
-      signal,
-      redirect: 'manual',
-    })
-    // Nobody waits for this one any more.
-    if (watchdog.cause !== null) response.body?.cancel().catch(() => undefined)
-    return response
-  }
-  return withConnectProbe(watcher, () => attempt(state, send))
-}
-
-/** Fetch and reading fail by throwing; what they throw is a fault, and what our own limits cut off is ours. */
-async function attempt<Value>(state: ExchangeState, work: () => Promise<Value>): Promise<Attempt<Value>> {
-  try {
-    return { ok: true, value: await state.watchdog.guard(work()) }
-  } catch (error) {
-    const { cause } = state.watchdog
-    const fault = cause === null ? transportFault(state.request.place, error) : stopped(state, cause)
-    return { ok: false, fault }
-  }
-}
-
-function stopped({ wire, request }: ExchangeState, cause: StopCause): ProviderFault {
-  const { connectMs, headersMs, idleMs, progressMs, totalMs } = wire.timeouts
-  const limits = {
-    aborted: null,
-    connect: connectMs,
-    headers: headersMs,
-    idle: idleMs,
-    progress: progressMs,
-    total: totalMs,
-  }
-  return stopFault(request.place, cause, limits[cause])
-}
-
-async function receive(state: ExchangeState, response: Response): Promise<ProviderFault | null> {
-  const { wire, request, watchdog } = state
-  const { place } = request
-  watchdog.disarm('connect')
-  watchdog.disarm('headers')
-  const { status, headers } = response
-  // A browser's fetch hides what it does not follow, and the status with it.
-  if (response.type === 'opaqueredirect') return headFault(place, 300, 'with a redirect')
-  request.onHead({
-    status,
-    requestId: requestIdOf(headers),
-    contentType: textOf(headers.get('content-type')),
-  })
-  if (status >= 300 && status < 400)
-    return headFault(place, status, `${status} and points to ${targetOf(headers)}`)
-  const reader = response.body?.getReader() ?? null
-  try {
-    if (!response.ok) {
-      const body = reader === null ? '' : await errorText(state, reader)
-      if (watchdog.cause === 'aborted') return stopped(state, 'aborted')
-      return statusFault(place, { status, body, retryAt: retryAtOf(headers, wire.clock.now()) })
-    }
-    const objection = objectionTo(response)
-    if (objection !== null) return headFault(place, status, `${status} ${objection}`)
-    return reader === null
-      ? headFault(place, status, `${status} without a body`)
-      : await readBody(state, reader, headers.get('content-type'))
-  } finally {
-    if (!state.isReadToEnd) reader?.cancel().catch(() => undefined)
-  }
-}
-
-type BodyReader = ReadableStreamDefaultReader<Uint8Array>
-
-async function readBody(
-  state: ExchangeState,
-  reader: BodyReader,
-  contentType: string | null,
-): Promise<ProviderFault | null> {
-  const { wire, request, watchdog } = state
-  const { idleMs, progressMs } = wire.timeouts
-  const shape = contentType === null ? request.expects : isJson(contentType) ? 'body' : 'stream'
-  const meter = createProgressMeter(shape)
-  watchdog.arm('progress', progressMs)
-  for (;;) {
-    watchdog.arm('idle', idleMs)
-    const next = await attempt(state, () => reader.read())
-    if (!next.ok) return next.fault
-    const { done, value } = next.value
-    if (done) {
-      state.isReadToEnd = true
-      return null
-    }
-    if (meter.feed(value)) watchdog.arm('progress', progressMs)
-    if (!request.onChunk(value)) return null
-  }
+export function exchange(wire: Wire, request: ExchangeRequest): Promise<ProviderFault | null> {
+  if (request.signal.aborted) return Promise.resolve(stopFault(request.place, 'aborted', null))
+  return new Promise((resolve, reject) => new Exchange(wire, request, resolve, reject).start())
 }
 
 // The status is known by then: what the provider adds to it is not worth a long wait.
 const ERROR_BODY_MS = 5000
 
-/** The start of an error's body, whatever becomes of the rest. */
-async function errorText(state: ExchangeState, reader: BodyReader): Promise<string> {
-  const { wire, request, watchdog } = state
-  const { errorBytesMax } = wire.caps
-  const chunks: Uint8Array[] = []
-  let length = 0
-  watchdog.arm('idle', ERROR_BODY_MS)
-  while (length < errorBytesMax) {
-    const next = await attempt(state, () => reader.read())
-    if (!next.ok || next.value.done) {
-      state.isReadToEnd = next.ok
-      return new TextDecoder().decode(Buffer.concat(chunks))
-    }
-    chunks.push(next.value.value)
-    length += next.value.value.length
+class Exchange implements TransportSink {
+  readonly #wire: Wire
+  readonly #request: ExchangeRequest
+  readonly #resolve: (fault: ProviderFault | null) => void
+  readonly #reject: (bug: unknown) => void
+  readonly #watchdog: Watchdog
+  #takeBack: (() => void) | null = null
+  #isSettled = false
+  #meter: ProgressMeter | null = null
+  #error: ErrorBody | null = null
+
+  constructor(
+    wire: Wire,
+    request: ExchangeRequest,
+    resolve: (fault: ProviderFault | null) => void,
+    reject: (bug: unknown) => void,
+  ) {
+    this.#wire = wire
+    this.#request = request
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#watchdog = new Watchdog(wire.clock, request.signal, (cause) => this.#stop(cause))
   }
-  // A secret that the cut goes through could not be found any more.
-  const end = Math.max(0, errorBytesMax - request.place.redact.lengthMax)
-  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, end))
+
+  start(): void {
+    const { transport, timeouts } = this.#wire
+    this.#watchdog.arm('total', timeouts.totalMs)
+    this.#watchdog.arm('headers', timeouts.headersMs)
+    const takeBack = transport(this.#request, this)
+    // It may be over before it has begun.
+    if (this.#isSettled) takeBack()
+    else this.#takeBack = takeBack
+  }
+
+  onQueued(): void {
+    if (!this.#isSettled) this.#watchdog.arm('connect', this.#wire.timeouts.connectMs)
+  }
+
+  onConnected(): void {
+    this.#watchdog.disarm('connect')
+  }
+
+  onHead(status: number, headers: ResponseHeaders, hasBody: boolean): void {
+    if (this.#isSettled) return
+    const { place, onHead, expects } = this.#request
+    this.#watchdog.disarm('connect')
+    this.#watchdog.disarm('headers')
+    if (status === 0) return this.#fail(headFault(place, 300, 'with a redirect'))
+    const contentType = headers.get('content-type')
+    const head = { status, requestId: requestIdOf(headers), contentType: textOf(contentType) }
+    if (!this.#tell(() => onHead(head))) return
+    if (status >= 300 && status < 400)
+      return this.#fail(headFault(place, status, `${status} and points to ${targetOf(headers)}`))
+    if (status < 200 || status > 299) {
+      this.#error = new ErrorBody(status, headers, this.#wire.caps.errorBytesMax)
+      return this.#watchdog.arm('idle', ERROR_BODY_MS)
+    }
+    const objection = hasBody ? objectionTo(headers) : 'without a body'
+    if (objection !== null) return this.#fail(headFault(place, status, `${status} ${objection}`))
+    this.#meter = createProgressMeter(
+      contentType === null ? expects : isJson(contentType) ? 'body' : 'stream',
+    )
+    this.#watchdog.arm('progress', this.#wire.timeouts.progressMs)
+    this.#watchdog.arm('idle', this.#wire.timeouts.idleMs)
+  }
+
+  onChunk(chunk: Uint8Array): void {
+    if (this.#isSettled) return
+    if (this.#error !== null) {
+      if (!this.#error.add(chunk)) this.#fail(this.#statusFault(this.#error))
+      return
+    }
+    const { idleMs, progressMs } = this.#wire.timeouts
+    if (this.#meter?.feed(chunk) === true) this.#watchdog.arm('progress', progressMs)
+    let isWanted = false
+    if (!this.#tell(() => (isWanted = this.#request.onChunk(chunk)))) return
+    if (isWanted) this.#watchdog.arm('idle', idleMs)
+    else this.#settle(null, true)
+  }
+
+  onEnd(): void {
+    this.#settle(this.#error === null ? null : this.#statusFault(this.#error), false)
+  }
+
+  onError(error: unknown): void {
+    const { place } = this.#request
+    // What an error's body still had to say is not worth another error.
+    this.#fail(this.#error === null ? transportFault(place, error) : this.#statusFault(this.#error))
+  }
+
+  #stop(cause: StopCause): void {
+    const { connectMs, headersMs, idleMs, progressMs, totalMs } = this.#wire.timeouts
+    const limits = {
+      aborted: null,
+      connect: connectMs,
+      headers: headersMs,
+      idle: idleMs,
+      progress: progressMs,
+      total: totalMs,
+    }
+    const isError = this.#error !== null && cause !== 'aborted'
+    this.#fail(
+      isError && this.#error !== null
+        ? this.#statusFault(this.#error)
+        : stopFault(this.#request.place, cause, limits[cause]),
+    )
+  }
+
+  #statusFault({ status, headers, bytes, isCut }: ErrorBody): ProviderFault {
+    const { place } = this.#request
+    // A secret that the cut goes through could not be found any more.
+    const end = isCut ? Math.max(0, this.#wire.caps.errorBytesMax - place.redact.lengthMax) : bytes.length
+    const body = new TextDecoder().decode(bytes.subarray(0, end))
+    return statusFault(place, { status, body, retryAt: retryAtOf(headers, this.#wire.clock.now()) })
+  }
+
+  /** Whether it went well; a callback that throws is a bug of whoever gave it, and ends the exchange. */
+  #tell(callback: () => void): boolean {
+    try {
+      callback()
+    } catch (bug) {
+      this.#end(true)
+      this.#reject(bug)
+    }
+    return !this.#isSettled
+  }
+
+  #fail(fault: ProviderFault): void {
+    this.#settle(fault, true)
+  }
+
+  #settle(fault: ProviderFault | null, drop: boolean): void {
+    if (this.#isSettled) return
+    this.#end(drop)
+    this.#resolve(fault)
+  }
+
+  #end(drop: boolean): void {
+    this.#isSettled = true
+    this.#watchdog.end()
+    if (drop) this.#takeBack?.()
+    this.#takeBack = null
+  }
+}
+
+/** The start of an error's body, whatever becomes of the rest. */
+class ErrorBody {
+  readonly status: number
+  readonly headers: ResponseHeaders
+  isCut = false
+  readonly #bytesMax: number
+  readonly #chunks: Uint8Array[] = []
+  #length = 0
+
+  constructor(status: number, headers: ResponseHeaders, bytesMax: number) {
+    this.status = status
+    this.headers = headers
+    this.#bytesMax = bytesMax
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks)
+  }
+
+  /** False when it has enough. */
+  add(chunk: Uint8Array): boolean {
+    this.#chunks.push(Buffer.from(chunk))
+    this.#length += chunk.length
+    this.isCut = this.#length >= this.#bytesMax
+    return !this.isCut
+  }
 }
 
 /** Why a successful status is not followed by a response; null: it may be. */
-function objectionTo({ headers }: Response): string | null {
+function objectionTo(headers: ResponseHeaders): string | null {
   const encoding = headers.get('content-encoding') ?? ''
-  // Node's fetch undoes these. One is a proxy's doing; a chain of them is an attack, for each multiplies the next.
+  // These are undone. One is a proxy's doing; a chain of them is an attack, for each multiplies the next.
   if (!/^(?:identity|gzip|x-gzip|deflate|br)?$/iu.test(encoding.trim())) {
     return `with the encoding ${encoding}, which is not read`
   }
@@ -217,13 +245,13 @@ function objectionTo({ headers }: Response): string | null {
 }
 
 // As the loop tells them apart.
-function isJson(contentType: string | null): boolean {
-  return /\bjson\b/iu.test(contentType ?? '')
+function isJson(contentType: string): boolean {
+  return /\bjson\b/iu.test(contentType)
 }
 
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-vercel-id', 'cf-ray']
 
-function requestIdOf(headers: Headers): string | null {
+function requestIdOf(headers: ResponseHeaders): string | null {
   for (const name of REQUEST_ID_HEADERS) {
     const id = textOf(headers.get(name))
     if (id !== null) return id
@@ -238,7 +266,7 @@ function textOf(value: string | null): string | null {
 }
 
 /** Where a redirect leads, without what may be secret in it. */
-function targetOf(headers: Headers): string {
+function targetOf(headers: ResponseHeaders): string {
   const location = headers.get('location')
   if (location === null) return 'nowhere'
   const url = URL.parse(location)

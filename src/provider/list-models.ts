@@ -5,7 +5,7 @@ import { LoopchartError } from '../errors.ts'
 import { isJsonObject, parseJson, type Json } from '../protocol/json.ts'
 import { resolveEndpoint, type EndpointOptions } from './endpoint.ts'
 import { exchange } from './exchange.ts'
-import { fetchOf } from './open-responses.ts'
+import { transportOf } from './own-transport.ts'
 import { CAPS, LIST_TIMEOUTS, withGiven, type Caps, type Timeouts } from './timeouts.ts'
 
 export interface ListModelsOptions extends EndpointOptions {
@@ -32,10 +32,10 @@ export async function listModels(options: ListModelsOptions = {}): Promise<reado
   const place = placeOf('models')
   const caps = withGiven('caps', CAPS, options.caps)
   const timeouts = withGiven('timeouts', LIST_TIMEOUTS, options.timeouts)
-  const chunks: Uint8Array[] = []
+  const chunks: Buffer[] = []
   let length = 0
   const fault = await exchange(
-    { fetch: fetchOf(options), clock, timeouts, caps },
+    { transport: transportOf(options.fetch), clock, timeouts, caps },
     {
       method: 'GET',
       url: urlOf('models'),
@@ -51,7 +51,7 @@ export async function listModels(options: ListModelsOptions = {}): Promise<reado
       signal,
       onHead: () => undefined,
       onChunk: (chunk) => {
-        chunks.push(chunk)
+        chunks.push(Buffer.from(chunk))
         length += chunk.length
         return length <= caps.modelsBytesMax
       },

@@ -8,6 +8,7 @@ import { resolveEndpoint, type Endpoint, type EndpointOptions } from './endpoint
 import { exchange, type ExchangeHead, type Wire } from './exchange.ts'
 import type { ProviderFault } from './fault.ts'
 import type { ProfileName } from './profiles.ts'
+import { transportOf } from './own-transport.ts'
 import { CAPS, STREAM_TIMEOUTS, WHOLE_TIMEOUTS, withGiven, type Caps, type Timeouts } from './timeouts.ts'
 
 export interface OpenResponsesOptions extends EndpointOptions {
@@ -21,7 +22,10 @@ export interface OpenResponsesOptions extends EndpointOptions {
   readonly compact?: boolean | undefined
   readonly timeouts?: Partial<Timeouts> | undefined
   readonly caps?: Partial<Caps> | undefined
-  /** Instead of Node's own, for example one that goes through a proxy. */
+  /**
+   * Instead of Node's own. Without it requests go to what Node's fetch uses, past the fetch itself, which costs less; or to
+   * the `fetch` that somebody put in the place of Node's.
+   */
   readonly fetch?: typeof globalThis.fetch | undefined
   readonly clock?: Clock | undefined
 }
@@ -109,7 +113,7 @@ function compactOf(options: OpenResponsesOptions, endpoint: Endpoint): OpenRespo
 
 function wireOf(options: OpenResponsesOptions, isStreamed: boolean): Wire {
   return {
-    fetch: fetchOf(options),
+    transport: transportOf(options.fetch),
     clock: options.clock ?? systemClock,
     timeouts: withGiven('timeouts', isStreamed ? STREAM_TIMEOUTS : WHOLE_TIMEOUTS, options.timeouts),
     caps: withGiven('caps', CAPS, options.caps),
@@ -139,14 +143,6 @@ function senderTo(path: string, endpoint: Endpoint, wire: Wire, expects: 'stream
       onHead,
       onChunk,
     })
-}
-
-/** The fetch to use: Node's own is looked up late, so that one put in its place is used. */
-export function fetchOf({ fetch }: Pick<OpenResponsesOptions, 'fetch'>): typeof globalThis.fetch {
-  if (fetch !== undefined && typeof fetch !== 'function') {
-    throw new LoopchartError('provider_invalid', 'fetch must be a function')
-  }
-  return fetch ?? ((input, init) => globalThis.fetch(input, init))
 }
 
 // The run's id is in the key, and a caller may choose that.

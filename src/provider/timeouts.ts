@@ -2,7 +2,7 @@ import { LoopchartError } from '../errors.ts'
 
 /** How long a provider may take, each in milliseconds. */
 export interface Timeouts {
-  /** Until the connection stands. Node's own fetch gives up after 10 s, however much this allows. */
+  /** Until the connection stands. Node gives up after 10 s, however much this allows. */
   readonly connectMs: number
   /** From the start until the head of the response is in; connecting is part of it. */
   readonly headersMs: number
@@ -32,7 +32,7 @@ export const STREAM_TIMEOUTS: Timeouts = {
   totalMs: 1800 * SECOND_MS,
 }
 
-/** A response that comes whole has its head when the model is done. Node's own fetch waits 300 s for one. */
+/** A response that comes whole has its head when the model is done. A fetch of Node's waits 300 s for one. */
 export const WHOLE_TIMEOUTS: Timeouts = { ...STREAM_TIMEOUTS, headersMs: 290 * SECOND_MS }
 
 /** A list is short. */

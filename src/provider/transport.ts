@@ -1,0 +1,29 @@
+/** One HTTP request, as a transport sends it. */
+export interface TransportRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+/** The headers of a response, by lower-case name; null: it has none of that name. */
+export interface ResponseHeaders {
+  readonly get: (name: string) => string | null
+}
+
+/** Takes what becomes of a request. After `onEnd`, `onError` or an abort it is told nothing more. */
+export interface TransportSink {
+  /** It waits for a connection. */
+  onQueued(): void
+  /** It has one, and its headers go out. */
+  onConnected(): void
+  /** `status` 0 for a redirect that was hidden from us, and the status with it. */
+  onHead(status: number, headers: ResponseHeaders, hasBody: boolean): void
+  /** Bytes of the body, decompressed. They are the sink's only during the call: what it keeps, it copies. */
+  onChunk(chunk: Uint8Array): void
+  onEnd(): void
+  onError(error: unknown): void
+}
+
+/** Sends a request, follows no redirect, and tells the sink; the answer takes it back, with its connection. */
+export type Transport = (request: TransportRequest, sink: TransportSink) => () => void

@@ -1,0 +1,218 @@
+import { Buffer } from 'node:buffer'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { getGlobalDispatcher, MockAgent, setGlobalDispatcher } from 'undici'
+
+import { openResponses } from '../../src/provider/open-responses.ts'
+import { ManualClock } from '../manual-clock.ts'
+import { finishRun, framesOf } from '../scripted-model.ts'
+import {
+  CALL,
+  closedPort,
+  errorBody,
+  fakeProvider,
+  KEY,
+  rawServer,
+  refuses,
+  resetsAfter,
+  stallsAfter,
+  startHttpRun,
+  streams,
+  TEXT,
+  until,
+  type Answer,
+  type HttpRun,
+} from './fake-provider.ts'
+
+const NO_RETRY = { retry: { times: 0 } }
+// Not Node's own, and so not gone around.
+const wrapped: typeof globalThis.fetch = (input, init) => fetch(input, init)
+
+/** The two ways to a provider: past Node's fetch, and through a fetch that was given. */
+const WAYS = [
+  ['without a fetch', {}],
+  ['with a fetch', { fetch: wrapped }],
+] as const
+
+test('without a fetch of its own, a model goes past the fetch to what it uses', async () => {
+  const provider = await fakeProvider(streams(TEXT), streams(TEXT))
+  await finishRun(startHttpRun(provider))
+  await finishRun(startHttpRun({ baseUrl: provider.baseUrl, fetch: wrapped }))
+  // Only fetch says this.
+  expect(provider.seen.map(({ headers }) => headers['sec-fetch-mode'])).toEqual([undefined, 'cors'])
+})
+
+test('a fetch that somebody put in the place of Node’s is used, from then on and until it is taken back', async () => {
+  const provider = await fakeProvider(streams(TEXT))
+  const model = openResponses({ model: 'm-1', apiKey: KEY, baseUrl: provider.baseUrl })
+  const send = (): Promise<unknown> =>
+    model.send({
+      body: '{}',
+      idempotencyKey: 'k',
+      signal: new AbortController().signal,
+      onHead: () => undefined,
+      onChunk: () => true,
+    })
+  const own = globalThis.fetch
+  const put = vi.fn<typeof globalThis.fetch>((input, init) => own(input, init))
+  vi.stubGlobal('fetch', put)
+  try {
+    await send()
+  } finally {
+    vi.unstubAllGlobals()
+  }
+  await send()
+  expect([put.mock.calls.length, provider.seen.length]).toEqual([1, 2])
+})
+
+test('a dispatcher that was set for fetch is the one that is used', async () => {
+  const before = getGlobalDispatcher()
+  onTestFinished(() => setGlobalDispatcher(before))
+  const mock = new MockAgent()
+  mock.disableNetConnect()
+  mock
+    .get('http://provider.invalid')
+    .intercept({ path: '/v1/responses', method: 'POST' })
+    .reply(200, TEXT, { headers: { 'content-type': 'text/event-stream' } })
+  setGlobalDispatcher(mock)
+  const { result } = await finishRun(startHttpRun({ baseUrl: 'http://provider.invalid/v1' }))
+  expect(result).toMatchObject({ state: 'done', text: 'The sum is 5.' })
+})
+
+const PACKED: readonly (readonly [string, (text: string) => Buffer])[] = [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+]
+
+test.for(WAYS.flatMap(([way, options]) => PACKED.map(([name, pack]) => [way, name, options, pack] as const)))(
+  '%s, a stream that came as %s is read as it was before',
+  async ([, encoding, options, pack]) => {
+    const packed = pack(TEXT)
+    const provider = await fakeProvider((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': encoding })
+      for (const byte of packed) response.write(Buffer.of(byte))
+      response.end()
+    })
+    const { result } = await finishRun(startHttpRun({ baseUrl: provider.baseUrl, ...options }))
+    expect(result).toMatchObject({ state: 'done', text: 'The sum is 5.' })
+  },
+)
+
+/** What goes wrong on the way, and what it is called; the same for both ways. */
+const FAULTS: readonly (readonly [string, Answer, string])[] = [
+  ['a reset in the body', resetsAfter(Buffer.from(CALL.slice(0, 700))), 'connection_lost'],
+  ['a reset before the head', (_, request) => void request.socket.resetAndDestroy(), 'connection_lost'],
+  ['a redirect', refuses(307, '', { location: 'http://else.example/' }), 'redirect_refused'],
+  ['a refusal', refuses(400, errorBody('no such thing')), 'request_refused'],
+  ['a success without a body', refuses(204), 'response_unreadable'],
+  ['a page', refuses(200, '<html>', { 'content-type': 'text/html' }), 'response_unreadable'],
+  [
+    'a body that is shorter than it says',
+    (response, request) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': '9999' })
+      response.write('data: 1\n\n', () => request.socket.end())
+    },
+    'connection_lost',
+  ],
+]
+
+test.for(
+  WAYS.flatMap(([way, options]) =>
+    FAULTS.map(([name, answer, code]) => [way, name, code, options, answer] as const),
+  ),
+)('%s, %s ends the run as %s, and leaves no timer', async ([, , code, options, answer]) => {
+  const provider = await fakeProvider(answer)
+  const started = startHttpRun({ baseUrl: provider.baseUrl, ...options }, NO_RETRY)
+  const { result } = await finishRun(started)
+  expect(result).toMatchObject({ state: 'failed', reason: code })
+  expect([started.ran.length, started.clock.timersArmed]).toEqual([0, 0])
+})
+
+test.for(WAYS)('%s, a port that nothing listens on is connect_failed', async ([, options]) => {
+  const baseUrl = `http://127.0.0.1:${await closedPort()}/v1`
+  const { result } = await finishRun(startHttpRun({ baseUrl, ...options }, NO_RETRY))
+  expect(result).toMatchObject({ state: 'failed', reason: 'connect_failed' })
+})
+
+test.for(WAYS)('%s, what is no HTTP is response_unreadable', async ([, options]) => {
+  const port = await rawServer((socket) => socket.on('data', () => socket.write('SSH-2.0-OpenSSH\r\n\r\n')))
+  const baseUrl = `http://127.0.0.1:${port}/v1`
+  const { result } = await finishRun(startHttpRun({ baseUrl, ...options }, NO_RETRY))
+  expect(result).toMatchObject({ state: 'failed', reason: 'response_unreadable' })
+})
+
+const limitOf = ({ clock }: HttpRun): number | undefined => clock.armed[0]
+
+test.for(WAYS)(
+  '%s, a connection that never stands is given up after the connect limit',
+  async ([, options]) => {
+    let greeted = 0
+    const port = await rawServer((socket) => socket.on('data', () => (greeted += 1)))
+    const started = startHttpRun({ baseUrl: `https://127.0.0.1:${port}/v1`, ...options }, NO_RETRY)
+    await until(() => greeted > 0)
+    started.clock.advance((limitOf(started) ?? 0) - started.clock.now())
+    expect(await started.live.result).toMatchObject({ state: 'failed', reason: 'connect_timeout' })
+  },
+)
+
+test('a request that is taken back while it waits for its connection never goes out', async () => {
+  // Takes connections and lets TLS wait: the request is queued behind it.
+  let greeted = 0
+  const port = await rawServer((socket) => socket.on('data', () => (greeted += 1)))
+  const started = startHttpRun({ baseUrl: `https://127.0.0.1:${port}/v1` }, NO_RETRY)
+  await until(() => greeted > 0)
+  await started.live.cancel()
+  expect(await started.live.result).toMatchObject({ state: 'cancelled' })
+  expect(started.clock.timersArmed).toBe(0)
+})
+
+test('chunks that a server sends at once are read at once, and those it holds back when they come', async () => {
+  const hold: { go: () => void } = { go: () => undefined }
+  const provider = await fakeProvider((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const letter of TEXT.slice(0, 300)) response.write(letter)
+    hold.go = () => void response.end(TEXT.slice(300))
+  })
+  const clock = new ManualClock()
+  const model = openResponses({ model: 'm-1', apiKey: KEY, baseUrl: provider.baseUrl, clock })
+  const chunks: string[] = []
+  const settled = model.send({
+    body: '{}',
+    idempotencyKey: 'k',
+    signal: new AbortController().signal,
+    onHead: () => undefined,
+    onChunk: (chunk) => chunks.push(Buffer.from(chunk).toString()) > 0,
+  })
+  await until(() => chunks.join('').length === 300)
+  expect(chunks.length).toBeLessThan(150)
+  hold.go()
+  expect(await settled).toBeNull()
+  expect(chunks.join('')).toBe(TEXT)
+})
+
+test('a head before the head is passed over', async () => {
+  const provider = await fakeProvider((response) => {
+    response.writeEarlyHints({ link: '</a>; rel=preload' })
+    streams(TEXT)(response, {} as never)
+  })
+  const { result, frames } = await finishRun(startHttpRun(provider))
+  expect(result.state).toBe('done')
+  expect(framesOf(frames, 'response_headers').map(({ status }) => status)).toEqual([200])
+})
+
+test.for(WAYS)('%s, a stream that is cancelled takes its connection with it', async ([, options]) => {
+  const provider = await fakeProvider(stallsAfter(CALL.slice(0, 2000)))
+  const started = startHttpRun({ baseUrl: provider.baseUrl, ...options })
+  await until(() => started.live.state === 'working.responding.streaming')
+  await started.live.cancel()
+  expect(await started.live.result).toMatchObject({ state: 'cancelled' })
+  let open = 1
+  await until(() => {
+    void provider.connections().then((count) => (open = count))
+    return open === 0
+  })
+})
