@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer'
+
 /** Tells whether a body gets anywhere, without reading it twice. */
 export interface ProgressMeter {
   /** Whether something was completed in this piece. */
@@ -24,6 +26,17 @@ class EventMeter implements ProgressMeter {
   #isAfterCr = false
 
   feed(chunk: Uint8Array): boolean {
+    const end = endOfEvent(chunk)
+    if (end === -1) return this.#read(chunk)
+    this.#column = 0
+    this.#matched = 0
+    this.#hasData = false
+    this.#isAfterCr = false
+    this.#read(chunk.subarray(end))
+    return true
+  }
+
+  #read(chunk: Uint8Array): boolean {
     let hasEnded = false
     for (const byte of chunk) {
       if (byte === LF || byte === CR) {
@@ -48,4 +61,22 @@ class EventMeter implements ProgressMeter {
     this.#matched = 0
     return isEnd
   }
+}
+
+const DATA_LINE = Buffer.from('\ndata:')
+const BLANK_LINES = [Buffer.from('\n\n'), Buffer.from('\r\n\r\n')]
+
+/**
+ * Where the last blank line after a line of data ends; -1: not found. Most pieces hold whole events, and a search is far
+ * quicker than a look at every byte. What it does not find may be there all the same: half of it in another piece.
+ */
+function endOfEvent(chunk: Uint8Array): number {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  const data = bytes.indexOf(DATA_LINE)
+  if (data === -1) return -1
+  for (const blank of BLANK_LINES) {
+    const at = bytes.lastIndexOf(blank)
+    if (at > data) return at + blank.length
+  }
+  return -1
 }

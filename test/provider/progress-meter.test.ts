@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { createProgressMeter } from '../../src/provider/progress-meter.ts'
@@ -40,4 +41,25 @@ test('a whole chunk is progress when any event in it ended', () => {
 test('a body that comes whole makes progress with anything but white space', () => {
   const meter = createProgressMeter('body')
   expect([' \n', '{', '\r\n\t'].map((text) => meter.feed(Buffer.from(text)))).toEqual([false, true, false])
+})
+
+const PARTS = ['\n', '\r', '\r\n', '\n\n', 'data:', 'data: 1', ': ka', 'event: x', ' ', 'x']
+
+test('a stream makes progress in the same places for any chunking', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...PARTS)), fc.array(fc.nat(40)), (parts, cuts) => {
+      const bytes = Buffer.from(parts.join(''))
+      const ends = progressAt(parts.join(''))
+      const meter = createProgressMeter('stream')
+      const edges = [...new Set([0, ...cuts.filter((at) => at < bytes.length), bytes.length])].sort(
+        (a, b) => a - b,
+      )
+      for (const [at, from] of edges.slice(0, -1).entries()) {
+        const to = edges[at + 1] ?? from
+        const hasEnded = meter.feed(bytes.subarray(from, to))
+        expect(hasEnded).toBe(ends.some((end) => end >= from && end < to))
+      }
+    }),
+    { numRuns: 2000 },
+  )
 })
