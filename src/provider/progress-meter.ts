@@ -26,30 +26,45 @@ class EventMeter implements ProgressMeter {
   #isAfterCr = false
 
   feed(chunk: Uint8Array): boolean {
-    const end = endOfEvent(chunk)
-    if (end === -1) return this.#read(chunk)
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const end = endOfEvents(bytes)
+    if (end === -1) return this.#read(bytes)
+    // Behind a blank line nothing is left of what came before.
     this.#column = 0
     this.#matched = 0
     this.#hasData = false
     this.#isAfterCr = false
-    this.#read(chunk.subarray(end))
+    this.#read(bytes.subarray(end))
     return true
   }
 
-  #read(chunk: Uint8Array): boolean {
+  #read(bytes: Buffer): boolean {
     let hasEnded = false
-    for (const byte of chunk) {
-      if (byte === LF || byte === CR) {
-        // The second half of a line end is not an empty line.
-        if (byte === CR || !this.#isAfterCr) hasEnded = this.#endLine() || hasEnded
-        this.#isAfterCr = byte === CR
-        continue
-      }
-      this.#isAfterCr = false
-      if (byte === FIELD[this.#column]) this.#matched += 1
+    let from = 0
+    // Looked for once and not from every line: with one far away, that would be lines times bytes.
+    let cr = bytes.indexOf(CR)
+    for (let lf = bytes.indexOf(LF); lf !== -1 || cr !== -1;) {
+      const isCr = lf === -1 || (cr !== -1 && cr < lf)
+      const end = isCr ? cr : lf
+      this.#addText(bytes, from, end)
+      // The second half of a line end is not an empty line.
+      if (isCr || !this.#isAfterCr) hasEnded = this.#endLine() || hasEnded
+      this.#isAfterCr = isCr
+      from = end + 1
+      if (isCr) cr = bytes.indexOf(CR, from)
+      else lf = bytes.indexOf(LF, from)
+    }
+    this.#addText(bytes, from, bytes.length)
+    return hasEnded
+  }
+
+  #addText(bytes: Buffer, from: number, to: number): void {
+    if (to === from) return
+    this.#isAfterCr = false
+    for (let at = from; at < to && this.#column < FIELD.length; at += 1) {
+      if (bytes[at] === FIELD[this.#column]) this.#matched += 1
       this.#column += 1
     }
-    return hasEnded
   }
 
   /** Whether this was the blank line that ends an event. */
@@ -67,11 +82,11 @@ const DATA_LINE = Buffer.from('\ndata:')
 const BLANK_LINES = [Buffer.from('\n\n'), Buffer.from('\r\n\r\n')]
 
 /**
- * Where the last blank line after a line of data ends; -1: not found. Most pieces hold whole events, and a search is far
- * quicker than a look at every byte. What it does not find may be there all the same: half of it in another piece.
+ * Where the last blank line that has a line of data before it ends; -1: not found. Most pieces hold whole events, and
+ * two searches are far quicker than a look at every line. What they do not find may be there all the same, half of it in
+ * another piece.
  */
-function endOfEvent(chunk: Uint8Array): number {
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+function endOfEvents(bytes: Buffer): number {
   const data = bytes.indexOf(DATA_LINE)
   if (data === -1) return -1
   for (const blank of BLANK_LINES) {
