@@ -15,18 +15,25 @@ const WAIT_MS_MAX = 2 ** 31 - 1
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimer(atMs, fire) {
-    const startMs = performance.now()
     const waitMs = atMs - Date.now()
-    let timer: NodeJS.Timeout | undefined
-    // What is left is measured on the monotonic clock: setting the wall clock moves no timer.
-    const arm = (): void => {
-      const leftMs = waitMs - (performance.now() - startMs)
-      timer = setTimeout(
-        () => (leftMs > WAIT_MS_MAX ? arm() : fire()),
-        Math.max(0, Math.min(leftMs, WAIT_MS_MAX)),
-      )
-    }
-    arm()
+    if (waitMs > WAIT_MS_MAX) return setLongTimer(waitMs, fire)
+    const timer = setTimeout(fire, Math.max(0, waitMs))
     return () => clearTimeout(timer)
   },
+}
+
+/** One wait after the other. */
+function setLongTimer(waitMs: number, fire: () => void): () => void {
+  const startMs = performance.now()
+  let timer: NodeJS.Timeout | undefined
+  // What is left is measured on the monotonic clock, as timers are: setting the wall clock moves none.
+  const arm = (): void => {
+    const leftMs = waitMs - (performance.now() - startMs)
+    timer = setTimeout(
+      () => (leftMs > WAIT_MS_MAX ? arm() : fire()),
+      Math.max(0, Math.min(leftMs, WAIT_MS_MAX)),
+    )
+  }
+  arm()
+  return () => clearTimeout(timer)
 }

@@ -38,6 +38,7 @@ function inspected(started: Run, inspect: Inspect): Run {
     },
     [Symbol.asyncIterator]: () => started[Symbol.asyncIterator](),
     frames: (from) => started.frames(from),
+    batches: (from) => started.batches(from),
     textStream: () => started.textStream(),
     explain: () => started.explain(),
     can: (command) => started.can(command),

@@ -27,6 +27,11 @@ export class FrameStamp {
     if (now > this.ts) this.ts = now
   }
 
+  /** The number that the next frame gets. */
+  get next(): number {
+    return this.#nextSeq
+  }
+
   seq(): number {
     const seq = this.#nextSeq
     this.#nextSeq += 1

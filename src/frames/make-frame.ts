@@ -47,8 +47,8 @@ export interface ProviderEventPayload extends Pick<
   readonly raw_base64: string | null
 }
 
-// This one and the text delta are made for every token. A spread costs more than all the rest of the frame, so they
-// are written out.
+// This one and `deltaFrame` are made for every token. A spread costs more than all the rest of the frame, so they are
+// written out.
 export function providerEventFrame(
   stamp: FrameStamp,
   turn: number,
@@ -80,22 +80,68 @@ export function providerEventFrame(
       }
 }
 
+/** An event that there is nothing to say about, at a place of the log. */
+export function plainEventFrame(
+  { runId: run_id, seq, ts }: FramePlace,
+  turn: number,
+  attempt: number,
+  event_name: string,
+  raw: string,
+): ProviderEventFrame {
+  const v = FRAME_VERSION
+  const type = 'provider_event'
+  const [status, none] = ['event', NONE] as const
+  return {
+    v,
+    run_id,
+    seq,
+    ts,
+    type,
+    turn,
+    attempt,
+    status,
+    event_name,
+    raw,
+    errors: none,
+    response_errors: none,
+    anomalies: none,
+  }
+}
+
+const NONE: readonly never[] = []
+
+/** Where in which log a frame stands. */
+export interface FramePlace {
+  readonly runId: string
+  readonly seq: number
+  readonly ts: number
+}
+
+/** What a frame of text as it appears is; `part` of a reasoning_delta alone. */
+export type DeltaKind =
+  | { readonly type: 'output_text_delta' | 'refusal_delta'; readonly part: null }
+  | { readonly type: 'reasoning_delta'; readonly part: ReasoningDeltaFrame['part'] }
+
+export type DeltaPlace = Pick<OutputTextDeltaFrame, 'item_id' | 'output_index'>
+
+/** A frame of text as it appears. So that a reader needs to know no provider's events. */
+export function deltaFrame(
+  { runId: run_id, seq, ts }: FramePlace,
+  kind: DeltaKind,
+  delta: string,
+  { item_id, output_index }: DeltaPlace,
+): OutputTextDeltaFrame | RefusalDeltaFrame | ReasoningDeltaFrame {
+  const v = FRAME_VERSION
+  return kind.part === null
+    ? { v, run_id, seq, ts, type: kind.type, delta, item_id, output_index }
+    : { v, run_id, seq, ts, type: kind.type, delta, item_id, output_index, part: kind.part }
+}
+
 export function outputTextDeltaFrame(
   stamp: FrameStamp,
   payload: FramePayload<OutputTextDeltaFrame>,
 ): OutputTextDeltaFrame {
-  const { delta, item_id, output_index } = payload
-  const { runId: run_id, ts } = stamp
-  return {
-    v: FRAME_VERSION,
-    run_id,
-    seq: stamp.seq(),
-    ts,
-    type: 'output_text_delta',
-    delta,
-    item_id,
-    output_index,
-  }
+  return { ...envelope(stamp), type: 'output_text_delta', ...payload }
 }
 
 export function refusalDeltaFrame(

@@ -62,3 +62,32 @@ export class CursorReader<T extends object | string> implements AsyncIterableIte
     return this.#pickNext()
   }
 }
+
+/** Reads a log through a cursor, all that is there at once: what waits is the batch, not each frame. */
+export class BatchReader implements AsyncIterableIterator<readonly Frame[]> {
+  readonly #cursor: FrameCursor
+
+  constructor(cursor: FrameCursor) {
+    this.#cursor = cursor
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<readonly Frame[], undefined>> {
+    const cursor = this.#cursor
+    for (;;) {
+      if (cursor.isBehind) await cursor.changed()
+      const value = cursor.take(FRAMES_A_TAKE)
+      if (value.length > 0) return { value, done: false }
+      if (cursor.isEnded) return { value: undefined, done: true }
+      if (!cursor.isBehind) await cursor.changed()
+    }
+  }
+
+  return(): Promise<IteratorResult<readonly Frame[], undefined>> {
+    this.#cursor.close()
+    return Promise.resolve({ value: undefined, done: true })
+  }
+}

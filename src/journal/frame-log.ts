@@ -1,5 +1,6 @@
+import type { FrameBlock } from '../frames/frame-block.ts'
 import type { Frame } from '../frames/generated/frame.ts'
-import { CursorReader } from './cursor-reader.ts'
+import { BatchReader, CursorReader } from './cursor-reader.ts'
 import type { FrameCursor, ReadableLog, SkippingCursor } from './frame-cursor.ts'
 import { LiveCursor, type LiveLog } from './live-cursor.ts'
 
@@ -14,9 +15,11 @@ export interface RecentFrames {
 /** The frames of a run, for any number of readers. A reader is a place in the log, not a queue of its own. */
 export class FrameLog implements ReadableLog, LiveLog {
   readonly #kept: RecentFrames | null
-  readonly #frames: Frame[] = []
+  readonly #entries: (Frame | FrameBlock)[] = []
+  /** The number of the first frame of each entry. */
+  readonly #starts: number[] = []
   #waiting: (() => void)[] = []
-  #first = 0
+  #length = 0
   #isEnded = false
 
   /** With nothing said it keeps all frames. */
@@ -24,26 +27,72 @@ export class FrameLog implements ReadableLog, LiveLog {
     this.#kept = kept
   }
 
-  get frames(): readonly Frame[] {
-    return this.#frames
-  }
-
   get first(): number {
-    return this.#first
+    return this.#starts[0] ?? this.#length
   }
 
   get length(): number {
-    return this.#first + this.#frames.length
+    return this.#length
   }
 
   get isEnded(): boolean {
     return this.#isEnded
   }
 
+  /** Those in memory. */
+  get frames(): readonly Frame[] {
+    return this.slice(this.first, this.#length)
+  }
+
+  /** Whether it lets go of none. */
+  get keepsAll(): boolean {
+    return this.#kept === null
+  }
+
+  /** The latest frame; null: there is none. */
+  get last(): Frame | null {
+    return this.slice(this.#length - 1, this.#length)[0] ?? null
+  }
+
+  /** The frames of a range that are in memory. Those of blocks are made anew. */
+  slice(from: number, to: number): readonly Frame[] {
+    const end = Math.min(to, this.#length)
+    let seq = Math.max(from, this.first)
+    const frames: Frame[] = []
+    for (let at = this.#entryOf(seq); seq < end; at += 1) {
+      const entry = this.#entries[at]
+      if (entry === undefined) break
+      if (!isBlock(entry)) {
+        frames.push(entry)
+        seq += 1
+        continue
+      }
+      const start = this.#starts[at] ?? 0
+      const last = Math.min(end, this.#starts[at + 1] ?? this.#length)
+      for (; seq < last; seq += 1) frames.push(entry.at(seq - start))
+    }
+    return frames
+  }
+
   /** Adds what was written at once. Readers that keep up have taken what was written before: that may go. */
   append(frames: readonly Frame[]): void {
     this.#trim()
-    for (const frame of frames) this.#frames.push(frame)
+    for (const frame of frames) {
+      this.#starts.push(this.#length)
+      this.#entries.push(frame)
+      this.#length += 1
+    }
+    if (this.#waiting.length > 0) this.#wakeReaders()
+  }
+
+  /** Adds the next frames of a block: those that it has beyond what the log has. */
+  extend(block: FrameBlock, added: number): void {
+    if (this.#entries.at(-1) !== block) {
+      this.#trim()
+      this.#starts.push(this.#length)
+      this.#entries.push(block)
+    }
+    this.#length += added
     if (this.#waiting.length > 0) this.#wakeReaders()
   }
 
@@ -62,6 +111,11 @@ export class FrameLog implements ReadableLog, LiveLog {
   /** Every frame from a number on, as they come; ends with the log. Leaving it early ends nothing else. */
   read(from = 0): AsyncIterableIterator<Frame> {
     return new CursorReader(this.cursor(from), (frame) => frame)
+  }
+
+  /** The same, as many at once as there are. */
+  readBatches(from = 0): AsyncIterableIterator<readonly Frame[]> {
+    return new BatchReader(this.cursor(from))
   }
 
   /** The text of the answer, as it comes. */
@@ -84,11 +138,27 @@ export class FrameLog implements ReadableLog, LiveLog {
     this.#waiting = this.#waiting.filter((waiting) => waiting !== wake)
   }
 
+  /** Lets go of whole entries, as long as enough is left. */
   #trim(): void {
-    const dropped = this.#kept === null ? 0 : this.#frames.length - this.#kept.recent
-    if (dropped <= 0) return
-    this.#frames.splice(0, dropped)
-    this.#first += dropped
+    if (this.#kept === null) return
+    const keepFrom = this.#length - this.#kept.recent
+    let dropped = 0
+    while (dropped < this.#entries.length && (this.#starts[dropped + 1] ?? this.#length) <= keepFrom)
+      dropped += 1
+    if (dropped === 0) return
+    this.#entries.splice(0, dropped)
+    this.#starts.splice(0, dropped)
+  }
+
+  /** The entry that has a frame: the last that begins at it or before. */
+  #entryOf(seq: number): number {
+    let [low, high] = [0, this.#starts.length - 1]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if ((this.#starts[middle] ?? 0) <= seq) low = middle
+      else high = middle - 1
+    }
+    return low
   }
 
   #wakeReaders(): void {
@@ -96,4 +166,8 @@ export class FrameLog implements ReadableLog, LiveLog {
     this.#waiting = []
     for (const wake of woken) wake()
   }
+}
+
+function isBlock(entry: Frame | FrameBlock): entry is FrameBlock {
+  return 'at' in entry
 }

@@ -1,4 +1,5 @@
 import type { CommandAnswer, LoopCommand } from '../../machines/loop.types.ts'
+import type { FrameBlock } from '../frames/frame-block.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 
 /** One thing that moves the loop. Their order is the run's history. */
@@ -41,6 +42,11 @@ export interface Journal {
   commit(frames: readonly Frame[]): Promise<void>
   /** Takes what an effect saw into the log. Never waited for. */
   observe(frame: Frame): void
+  /**
+   * The same for the next frames of a block, of which it has so many more. A journal that has no use for blocks leaves this
+   * out, and is given frames.
+   */
+  observeBlock?(block: FrameBlock, added: number): void
   /** Asks something of the run; resolves when it was folded. */
   send(command: LoopCommand): Promise<CommandAnswer>
   /** Lets go of the run: effects end, nothing further is decided. */

@@ -5,12 +5,12 @@ import { nextTurn } from './next-turn.ts'
 
 /** What a place in a live log needs of it. */
 export interface LiveLog {
-  /** Those in memory. */
-  readonly frames: readonly Frame[]
   /** The number of the first one in memory. */
   readonly first: number
   readonly length: number
   readonly isEnded: boolean
+  /** The frames of a range that are in memory. */
+  slice(from: number, to: number): readonly Frame[]
   /** A place among the frames that are not in memory any more. */
   older(from: number): SkippingCursor
   /** Has somebody called once, with the next frame or the end. */
@@ -72,9 +72,7 @@ export class LiveCursor implements FrameCursor {
   }
 
   #takeRecent(maxFrames: number, maxChars: number): readonly Frame[] {
-    const { frames, first } = this.#log
-    const from = this.#at - first
-    const taken = frames.slice(from, from + maxFrames)
+    const taken = this.#log.slice(this.#at, this.#at + maxFrames)
     if (!Number.isFinite(maxChars)) return taken
     let chars = 0
     for (const [at, frame] of taken.entries()) {

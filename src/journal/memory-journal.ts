@@ -1,3 +1,4 @@
+import type { FrameBlock } from '../frames/frame-block.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { QueuedJournal } from './queued-journal.ts'
 
@@ -10,5 +11,9 @@ export class MemoryJournal extends QueuedJournal {
 
   observe(frame: Frame): void {
     if (!this.isClosed) this.log.append([frame])
+  }
+
+  observeBlock(block: FrameBlock, added: number): void {
+    if (!this.isClosed) this.log.extend(block, added)
   }
 }

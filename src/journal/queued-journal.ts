@@ -98,7 +98,7 @@ export abstract class QueuedJournal implements RunJournal {
 
   /** To a command that comes too late. */
   #refusal(): CommandAnswer {
-    const hasEnded = this.log.frames.at(-1)?.type === 'run_ended'
+    const hasEnded = this.log.last?.type === 'run_ended'
     return { answer: 'refused', reason: hasEnded ? 'the run has ended' : 'the run was let go of' }
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { LoopchartError } from '../errors.ts'
+import type { FrameBlock } from '../frames/frame-block.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import type { FrameLog } from './frame-log.ts'
 import type { Appender, GroupCommit } from './group-commit.ts'
@@ -29,6 +30,8 @@ export class StoredJournal extends QueuedJournal implements Appender {
   #summary: RunSummary
   /** Not yet written. */
   #frames: Frame[] = []
+  /** Which of those are of a block, and so many from where: readers are shown the block. */
+  #shown: { readonly block: FrameBlock; readonly at: number; added: number }[] = []
   #waiting: PromiseWithResolvers<void>[] = []
   #isReleased = false
 
@@ -60,6 +63,19 @@ export class StoredJournal extends QueuedJournal implements Appender {
     this.#options.group.ask(this)
   }
 
+  observeBlock(block: FrameBlock, added: number): void {
+    if (this.isClosed || this.failure !== null) return
+    if (this.log.keepsAll) this.#show(block, added)
+    for (let at = block.length - added; at < block.length; at += 1) this.#frames.push(block.at(at))
+    this.#options.group.ask(this)
+  }
+
+  #show(block: FrameBlock, added: number): void {
+    const last = this.#shown.at(-1)
+    if (last?.block === block) last.added += added
+    else this.#shown.push({ block, at: this.#frames.length, added })
+  }
+
   override async close(): Promise<void> {
     if (this.#isReleased) return
     this.#isReleased = true
@@ -85,10 +101,17 @@ export class StoredJournal extends QueuedJournal implements Appender {
   }
 
   written(): void {
-    const [frames, waiting] = [this.#frames, this.#waiting]
+    const [frames, shown, waiting] = [this.#frames, this.#shown, this.#waiting]
     this.#frames = []
+    this.#shown = []
     this.#waiting = []
-    this.log.append(frames)
+    let from = 0
+    for (const { block, at, added } of shown) {
+      if (at > from) this.log.append(frames.slice(from, at))
+      this.log.extend(block, added)
+      from = at + added
+    }
+    if (from < frames.length) this.log.append(frames.slice(from))
     for (const { resolve } of waiting) resolve()
   }
 
@@ -99,6 +122,7 @@ export class StoredJournal extends QueuedJournal implements Appender {
   failed(error: unknown): void {
     this.fail(error instanceof Error ? error : new Error('the log cannot be written', { cause: error }))
     this.#frames = []
+    this.#shown = []
     const waiting = this.#waiting
     this.#waiting = []
     for (const { reject } of waiting) reject(this.failure)

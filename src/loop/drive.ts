@@ -254,6 +254,7 @@ export class Driver {
       stamp,
       isWanted: isCurrent,
       observe: (frame) => journal.observe(frame),
+      observeBlock: journal.observeBlock?.bind(journal),
       opened: () => {
         if (isCurrent()) this.#observeOpened()
       },

@@ -1,4 +1,5 @@
 import type { FrameStamp } from '../frames/frame-stamp.ts'
+import type { FrameBlock } from '../frames/frame-block.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import type { Suspension } from './suspension.ts'
 
@@ -11,6 +12,8 @@ export interface EffectIo {
   readonly isWanted: () => boolean
   /** Takes what was seen into the log. */
   readonly observe: (frame: Frame) => void
+  /** The same for the next frames of a block, with how many; undefined: only frames are taken. */
+  readonly observeBlock?: ((block: FrameBlock, added: number) => void) | undefined
   /** The first event of a response is in. */
   readonly opened: () => void
   /** Lets go of the run: nothing further is decided, and what this effect comes to is not heard. */

@@ -1,18 +1,16 @@
-import type { Frame } from '../frames/generated/frame.ts'
+import type { FrameBlock } from '../frames/frame-block.ts'
 import type { FrameStamp } from '../frames/frame-stamp.ts'
-import {
-  outputTextDeltaFrame,
-  providerEventFrame,
-  reasoningDeltaFrame,
-  refusalDeltaFrame,
-  responseFirstByteFrame,
-} from '../frames/make-frame.ts'
-import { isJsonObject, type Json } from '../protocol/json.ts'
+import type { Frame } from '../frames/generated/frame.ts'
+import { deltaFrame, providerEventFrame, responseFirstByteFrame } from '../frames/make-frame.ts'
+import { isJsonObject } from '../protocol/json.ts'
 import type { ValidationProfile } from '../protocol/validation-profile.ts'
 import type { Anomaly } from '../stream/anomaly.ts'
+import type { DeltaTemplate } from '../stream/delta-template.ts'
 import type { StreamEvent } from '../stream/event-pipeline.ts'
 import { createBodyReader, createStreamReader, type ResponseReader } from '../stream/response-reader.ts'
 import type { StreamLimits } from '../stream/stream-limits.ts'
+import { deltaKindOf, deltaPlaceOf } from './delta-kind.ts'
+import { DeltaRun } from './delta-run.ts'
 
 export interface RecorderOptions {
   readonly stamp: FrameStamp
@@ -23,11 +21,13 @@ export interface RecorderOptions {
   readonly shape: 'stream' | 'body'
   readonly limits?: Partial<StreamLimits>
   readonly onFrame: (frame: Frame) => void
+  /** Takes frames as a block that grows, with how many it has more; without it, every frame is made at once. */
+  readonly onBlock?: ((block: FrameBlock, added: number) => void) | undefined
 }
 
 /** Reads one response and records it: one frame for each event, derived frames directly after theirs. */
 export function recordResponse(options: RecorderOptions): ResponseReader {
-  const { stamp, turn, attempt, profile, shape, limits = {}, onFrame } = options
+  const { stamp, turn, attempt, profile, shape, limits = {}, onFrame, onBlock } = options
   const createReader = shape === 'stream' ? createStreamReader : createBodyReader
   const reader = createReader({
     profile,
@@ -37,6 +37,7 @@ export function recordResponse(options: RecorderOptions): ResponseReader {
       const derived = derivedFrame(stamp, event)
       if (derived !== null) onFrame(derived)
     },
+    onDelta: onBlock === undefined ? undefined : deltaRecorder(stamp, turn, attempt, onBlock),
   })
   let isFirst = true
   return {
@@ -55,49 +56,28 @@ export function recordResponse(options: RecorderOptions): ResponseReader {
   }
 }
 
-/** A second, smaller frame for text as it appears, so that a reader needs to know no provider's events. */
-function derivedFrame(stamp: FrameStamp, { type, data, isLate, anomalies }: StreamEvent): Frame | null {
-  if (isLate || anomalies.some(isAfterDone)) return null
-  switch (type) {
-    case 'response.output_text.delta': {
-      const payload = readDelta(data)
-      return payload && outputTextDeltaFrame(stamp, payload)
-    }
-    case 'response.refusal.delta': {
-      const payload = readDelta(data)
-      return payload && refusalDeltaFrame(stamp, payload)
-    }
-    case 'response.reasoning.delta':
-    case 'response.reasoning_text.delta': {
-      const payload = readDelta(data)
-      return payload && reasoningDeltaFrame(stamp, { ...payload, part: 'content' })
-    }
-    case 'response.reasoning_summary_text.delta': {
-      const payload = readDelta(data)
-      return payload && reasoningDeltaFrame(stamp, { ...payload, part: 'summary' })
-    }
-    default:
-      return null
+function deltaRecorder(
+  stamp: FrameStamp,
+  turn: number,
+  attempt: number,
+  onBlock: (block: FrameBlock, added: number) => void,
+): (template: DeltaTemplate) => void {
+  let run: DeltaRun | null = null
+  return (template) => {
+    if (run?.canTake(template, stamp) !== true) run = new DeltaRun(template, stamp, turn, attempt)
+    onBlock(run, run.add(stamp))
   }
+}
+
+function derivedFrame(stamp: FrameStamp, { type, data, isLate, anomalies }: StreamEvent): Frame | null {
+  const kind = deltaKindOf(type)
+  if (kind === null || isLate || !isJsonObject(data) || anomalies.some(isAfterDone)) return null
+  const { delta } = data
+  if (typeof delta !== 'string') return null
+  const { runId, ts } = stamp
+  return deltaFrame({ runId, seq: stamp.seq(), ts }, kind, delta, deltaPlaceOf(data))
 }
 
 function isAfterDone({ code }: Anomaly): boolean {
   return code === 'delta_after_done'
-}
-
-interface DeltaPayload {
-  readonly delta: string
-  readonly item_id: string | null
-  readonly output_index: number | null
-}
-
-function readDelta(data: Json | undefined): DeltaPayload | null {
-  if (!isJsonObject(data)) return null
-  const { delta, item_id: itemId, output_index: outputIndex } = data
-  if (typeof delta !== 'string') return null
-  return {
-    delta,
-    item_id: typeof itemId === 'string' ? itemId : null,
-    output_index: Number.isInteger(outputIndex) ? Number(outputIndex) : null,
-  }
 }

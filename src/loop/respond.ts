@@ -66,7 +66,7 @@ export async function respond(
   const { turn, attempt } = input
   let contentType: string | null = null
   let reader: ResponseReader | null = null
-  // Not before there are bytes: a head may be all that there is of an error.
+  let hasBytes = false
   const read = (): ResponseReader => (reader ??= openReader(agent, input, contentType, io))
   const fault = await modelOf(agent, input).send({
     body: announced.sent.body,
@@ -77,8 +77,13 @@ export async function respond(
       io.stamp.tick()
       io.observe(headFrame(turn, attempt, head, io))
       contentType = head.contentType
+      // While the model thinks, so that its first word does not wait for it.
+      if (head.status >= 200 && head.status < 300) read()
     },
-    onChunk: (chunk) => io.isWanted() && read().feed(chunk),
+    onChunk: (chunk) => {
+      hasBytes = true
+      return io.isWanted() && read().feed(chunk)
+    },
   })
   if (!io.isWanted()) return failed(LET_GO, null)
   if (fault?.body != null && fault.body !== '') {
@@ -89,7 +94,7 @@ export async function respond(
   }
   // A connection that broke inside the body is told by the body as well; what the provider said outranks that. One
   // that broke after the response was whole took nothing away.
-  const assembled = fault === null || reader !== null ? read().end() : null
+  const assembled = fault === null || hasBytes ? read().end() : null
   if (fault !== null && assembled?.error !== null) return failed(retryOf(agent, input, { fault }), assembled)
   if (assembled === null) throw new Error('a response without a body was read')
   if (assembled.error !== null) return failed(retryOf(agent, input, { stream: assembled.error }), assembled)
@@ -135,6 +140,8 @@ function openReader(
       isOpened = true
       io.opened()
     },
+    // A block is never first: it is like an event that came before.
+    onBlock: io.observeBlock,
   })
 }
 

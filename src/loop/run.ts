@@ -65,6 +65,11 @@ export interface Run extends AsyncIterable<Frame> {
   readonly state: string
   /** Every frame from a number on. */
   frames(from?: number): AsyncIterable<Frame>
+  /**
+   * The same in lists of as many as there are at the moment, never empty: a long answer has tens of thousands, and waiting for
+   * each by itself costs more than making it.
+   */
+  batches(from?: number): AsyncIterable<readonly Frame[]>
   /** The answer's text as it is written, that of an attempt that broke off and was made again included. */
   textStream(): AsyncIterable<string>
   /** Where the run is, why, and what it waits for. */
@@ -249,6 +254,10 @@ class LiveRun implements StartedRun {
 
   frames(from = 0): AsyncIterable<Frame> {
     return this.#journal.log.read(from)
+  }
+
+  batches(from = 0): AsyncIterable<readonly Frame[]> {
+    return this.#journal.log.readBatches(from)
   }
 
   textStream(): AsyncIterable<string> {

@@ -47,8 +47,24 @@ export function dispatcherTransport(dispatcher: Dispatcher): Transport {
 }
 
 function optionsOf({ method, url, headers, body }: TransportRequest): DispatchOptions {
-  const path = `${url.pathname}${url.search}`
-  return { origin: url.origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }
+  const { origin, path } = addressOf(url)
+  return { origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }
+}
+
+interface Address {
+  readonly origin: string
+  readonly path: string
+}
+
+// An endpoint sends everything to one address, and taking that apart costs more than a small request should.
+const addresses = new WeakMap<URL, Address>()
+
+function addressOf(url: URL): Address {
+  const known = addresses.get(url)
+  if (known !== undefined) return known
+  const address = { origin: url.origin, path: `${url.pathname}${url.search}` }
+  addresses.set(url, address)
+  return address
 }
 
 class DispatchedCall implements DispatchHandler {

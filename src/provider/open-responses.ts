@@ -123,10 +123,11 @@ function wireOf(options: OpenResponsesOptions, isStreamed: boolean): Wire {
 function senderTo(path: string, endpoint: Endpoint, wire: Wire, expects: 'stream' | 'body'): SendBody {
   const { headers, urlOf, placeOf } = endpoint
   const place = placeOf(path)
+  const url = urlOf(path)
   return ({ body, idempotencyKey, signal, onHead, onChunk }) =>
     exchange(wire, {
       method: 'POST',
-      url: urlOf(path),
+      url,
       place,
       headers: {
         'user-agent': 'loopchart',

@@ -4,6 +4,8 @@ import type { STOP_RULES } from './retry-table.ts'
 /** What put an end to an exchange from our side. */
 export type StopCause = keyof typeof STOP_RULES
 
+const LIMITS = ['connect', 'headers', 'idle', 'progress', 'total'] as const
+
 /**
  * The limits of one exchange, and the caller's signal. Whatever ends the exchange calls `end`: after that no timer and
  * no listener is left.
@@ -12,7 +14,7 @@ export class Watchdog {
   readonly #clock: Clock
   readonly #caller: AbortSignal
   readonly #onStop: (cause: StopCause) => void
-  readonly #timers = new Map<StopCause, () => void>()
+  readonly #timers: { [Cause in StopCause]?: (() => void) | undefined } = {}
   #isEnded = false
 
   /** `onStop` is told what ran out first, once. */
@@ -27,22 +29,18 @@ export class Watchdog {
   arm(cause: StopCause, ms: number): void {
     this.disarm(cause)
     if (this.#isEnded) return
-    this.#timers.set(
-      cause,
-      this.#clock.setTimer(this.#clock.now() + ms, () => this.#stop(cause)),
-    )
+    this.#timers[cause] = this.#clock.setTimer(this.#clock.now() + ms, () => this.#stop(cause))
   }
 
   disarm(cause: StopCause): void {
-    this.#timers.get(cause)?.()
-    this.#timers.delete(cause)
+    this.#timers[cause]?.()
+    this.#timers[cause] = undefined
   }
 
   /** Lets go of everything. */
   end(): void {
     this.#isEnded = true
-    for (const takeBack of this.#timers.values()) takeBack()
-    this.#timers.clear()
+    for (const cause of LIMITS) this.disarm(cause)
     this.#caller.removeEventListener('abort', this.#onAbort)
   }
 

@@ -1,5 +1,6 @@
 import { endOfString } from '../protocol/end-of-string.ts'
 import { parseJson, type Json, type JsonObject } from '../protocol/json.ts'
+import { ownText } from './own-text.ts'
 
 // The fields in which the deltas of one part differ; everything else is the same text each time.
 const VARYING: ReadonlySet<string> = new Set(['sequence_number', 'delta', 'obfuscation'])
@@ -11,20 +12,33 @@ interface Hole {
   readonly before: string
 }
 
+/** What stands in the holes of one text, in their order: a text as it is written there, or a number. */
+export type Filling = readonly (string | number)[]
+
 /**
  * Reads events that are the same text as one that was parsed before, but for a number and a string or two.
  *
  * A long answer is thousands of such events, and JSON.parse is most of what reading one costs; comparing the text
- * that stays and cutting out what changes takes a fifth of that. `read` gives what JSON.parse would, or null
- * when the text is not of this form.
+ * that stays and cutting out what changes takes a fifth of that.
  */
 export class DeltaTemplate {
-  readonly #event: JsonObject
+  /** Of all events that it reads. */
+  readonly type: string
+  /** What the text that was matched last parses to. One object for all of them: who keeps it, copies it. */
+  readonly event: JsonObject
+  /** What stood in the holes of that text. One list for all of them. */
+  readonly filling: Filling
+  readonly #event: Record<string, Json | undefined>
+  readonly #filling: (string | number)[]
   readonly #holes: readonly Hole[]
   readonly #after: string
 
   private constructor(event: JsonObject, holes: readonly Hole[], after: string) {
-    this.#event = event
+    this.type = typeof event['type'] === 'string' ? event['type'] : ''
+    this.#event = { ...event }
+    this.event = this.#event
+    this.#filling = holes.map(() => '')
+    this.filling = this.#filling
     this.#holes = holes
     this.#after = after
   }
@@ -39,32 +53,59 @@ export class DeltaTemplate {
       const found = findValue(text, key, value)
       // Keys come in the order of the text.
       if (found === null || found.start < from) return null
-      holes.push({ key, isText: typeof value === 'string', before: text.slice(from, found.start) })
+      holes.push({ key, isText: typeof value === 'string', before: ownText(text.slice(from, found.start)) })
       from = found.end
     }
-    const after = text.slice(from)
+    const after = ownText(text.slice(from))
     // A key can be written with escapes and would then be there twice; what stays has none.
     if (after.includes('\\') || holes.some(({ before }) => before.includes('\\'))) return null
     return new DeltaTemplate(event, holes, after)
   }
 
+  /** What JSON.parse would give; null when the text is not of this form. */
   read(text: string): JsonObject | null {
+    return this.match(text) ? { ...this.#event } : null
+  }
+
+  /** Whether a text is of this form; `event` and `filling` are then those of it, and otherwise of nothing. */
+  match(text: string): boolean {
     let at = 0
-    const event: Record<string, Json | undefined> = { ...this.#event }
-    for (const { key, isText, before } of this.#holes) {
+    for (let hole = 0; hole < this.#holes.length; hole += 1) {
+      const { key, isText, before } = this.#holes[hole] ?? NO_HOLE
       // startsWith compares character by character and takes longer than JSON.parse; a search does not.
-      if (text.indexOf(before, at) !== at) return null
+      if (text.indexOf(before, at) !== at) return false
       const start = at + before.length
       // The text before a hole for text ends with the quote that opens it.
       at = isText ? endOfString(text, start - 1) : endOfInteger(text, start)
-      const value =
-        at === -1 ? null : isText ? unescaped(text.slice(start, at)) : Number(text.slice(start, at))
-      if (value === null) return null
-      event[key] = value
+      if (at === -1) return false
+      const written = text.slice(start, at)
+      const value = isText ? unescaped(written) : Number(written)
+      if (value === null) return false
+      this.#event[key] = value
+      this.#filling[hole] = isText ? written : value
     }
-    return at + this.#after.length === text.length && text.endsWith(this.#after) ? event : null
+    return at + this.#after.length === text.length && text.endsWith(this.#after)
+  }
+
+  /** The text whose holes held what stands in a list from a place on. */
+  textOf(fillings: Filling, from: number): string {
+    let text = ''
+    for (let hole = 0; hole < this.#holes.length; hole += 1) {
+      const { before } = this.#holes[hole] ?? NO_HOLE
+      text = `${text}${before}${fillings[from + hole] ?? ''}`
+    }
+    return text + this.#after
+  }
+
+  /** The delta of the event whose holes held that; '' when it has no such hole. */
+  deltaOf(fillings: Filling, from: number): string {
+    const hole = this.#holes.findIndex(({ key }) => key === 'delta')
+    const written = fillings[from + hole]
+    return hole === -1 || typeof written !== 'string' ? '' : (unescaped(written) ?? '')
   }
 }
+
+const NO_HOLE: Hole = { key: '', isText: false, before: '' }
 
 /**
  * Where the value of a top-level key stands. In a flat object a quote that is not escaped begins or ends a key or a

@@ -7,6 +7,7 @@ import type { Anomaly, AnomalyCode } from './anomaly.ts'
 import type { AssembledResponse } from './assemble-response.ts'
 import { DeltaTemplate } from './delta-template.ts'
 import { isDeeperThan } from './json-depth.ts'
+import { ownText } from './own-text.ts'
 import { ResponseCollector } from './response-collector.ts'
 import { SequenceCheck } from './sequence-check.ts'
 import { shorten, streamError } from './stream-error.ts'
@@ -39,6 +40,11 @@ export interface ReaderOptions {
   readonly limits?: Partial<StreamLimits>
   /** Called for each event as soon as its last byte is in. */
   readonly onEvent: (event: StreamEvent) => void
+  /**
+   * Called instead for an event with nothing to say about it that is like the one before but for its delta: what it is, is
+   * in the template, until it matches the next.
+   */
+  readonly onDelta?: ((template: DeltaTemplate) => void) | undefined
 }
 
 const NONE: readonly never[] = []
@@ -79,20 +85,23 @@ export class EventPipeline {
   isEnding = false
   readonly #profile: ValidationProfile
   readonly #onEvent: (event: StreamEvent) => void
+  readonly #onDelta: ((template: DeltaTemplate) => void) | null
   readonly #sequence = new SequenceCheck()
   #noted: Anomaly[] = []
   #eventCount = 0
   #latestType = ''
   #template: DeltaTemplate | null = null
+  #lesson: { readonly event: JsonObject; readonly raw: string } | null = null
   #templatesLearned = 0
   #templateHits = 0
   #isDone = false
   #isBody = false
 
-  constructor({ profile, limits, onEvent }: ReaderOptions) {
+  constructor({ profile, limits, onEvent, onDelta }: ReaderOptions) {
     this.limits = { ...STREAM_LIMITS, ...limits }
     this.#profile = profile
     this.#onEvent = onEvent
+    this.#onDelta = onDelta ?? null
     this.collector = new ResponseCollector(this.limits, this.note)
   }
 
@@ -109,21 +118,52 @@ export class EventPipeline {
     if (base64 !== null) this.note('invalid_utf8', 'the data is not UTF-8')
     if (isDoneMark(raw)) return this.#doneMark(eventName, raw, base64)
     const isLate = this.#isDone || this.collector.hasEnded
-    const known = this.#template === null ? null : this.#template.read(raw)
-    const data = known ?? parseJson(raw)
+    const template = this.#matching(raw)
+    const isPlain = template !== null && template.type === eventName && base64 === null && !isLate
+    if (isPlain && this.#onDelta !== null) return this.#delta(raw, template, this.#onDelta)
+    this.#event(eventName, raw, base64, isLate, template)
+  }
+
+  /** An event that is like the one before, held to everything that any other is held to. */
+  #delta(raw: string, template: DeltaTemplate, onDelta: (template: DeltaTemplate) => void): void {
+    const wrong = this.#read(this.#typeOf(template.event), template.event, raw, false)
+    this.#templateHits += 1
+    if (wrong === null && this.#noted.length === 0) return onDelta(template)
+    this.#report({
+      ...NOTHING,
+      status: 'event',
+      event_name: template.type,
+      type: template.type,
+      raw,
+      raw_base64: null,
+      data: { ...template.event },
+      errors: wrong === null ? NONE : wrong.errors,
+      response_errors: wrong === null ? NONE : wrong.responseErrors,
+    })
+  }
+
+  #event(
+    eventName: string | null,
+    raw: string,
+    base64: string | null,
+    isLate: boolean,
+    template: DeltaTemplate | null,
+  ): void {
+    const data = template === null ? parseJson(raw) : { ...template.event }
     if (data === undefined) return this.#invalid(eventName, raw, base64, isLate)
     const type = this.#typeOf(data)
     if (eventName !== null && eventName !== type) {
       this.note('event_name_differs', `event ${shorten(eventName, 80)} with type ${shorten(type, 80)}`)
     }
     const wrong = this.#read(type, data, raw, isLate)
-    if (known !== null) this.#templateHits += 1
+    if (template !== null) this.#templateHits += 1
     else if (wrong === null && isJsonObject(data)) this.#learn(type, data, raw)
     this.#report({
       status: 'event',
-      event_name: eventName,
+      // Of two texts that are the same, the one that is not a part of the chunk.
+      event_name: eventName === type ? type : eventName,
       type,
-      raw,
+      raw: ownText(raw),
       raw_base64: base64,
       isLate,
       data,
@@ -220,7 +260,16 @@ export class EventPipeline {
       this.#templatesLearned < TEMPLATES_FREE || this.#templateHits >= 8 * this.#templatesLearned
     if (!isWorthwhile || !type.endsWith('.delta')) return
     this.#templatesLearned += 1
-    this.#template = DeltaTemplate.learn(event, raw)
+    this.#lesson = { event, raw }
+  }
+
+  /** The template, where a text is of its form. What was to be learned is learned now: the first delta waits for nothing. */
+  #matching(raw: string): DeltaTemplate | null {
+    if (this.#lesson !== null) {
+      this.#template = DeltaTemplate.learn(this.#lesson.event, this.#lesson.raw)
+      this.#lesson = null
+    }
+    return this.#template?.match(raw) === true ? this.#template : null
   }
 
   #tooDeep(): void {

@@ -123,7 +123,7 @@ test('a log holds nothing of a cursor that was closed while it was waited for', 
   const listening = new Set<() => void>()
   const cursor = new LiveCursor(
     {
-      frames: [],
+      slice: () => [],
       first: 0,
       length: 0,
       isEnded: false,

@@ -52,6 +52,9 @@ class MortalStore implements RunStore {
       this.frames.push(frame)
       observe(frame)
     }
+    journal.observeBlock = (block, added) => {
+      for (let at = block.length - added; at < block.length; at += 1) journal.observe(block.at(at))
+    }
     return journal
   }
 

@@ -1,0 +1,114 @@
+import { Buffer } from 'node:buffer'
+
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import type { FrameBlock } from '../../../src/frames/frame-block.ts'
+import { FrameStamp } from '../../../src/frames/frame-stamp.ts'
+import type { Frame } from '../../../src/frames/generated/frame.ts'
+import { MemoryJournal } from '../../../src/journal/memory-journal.ts'
+import { recordResponse } from '../../../src/loop/record-response.ts'
+import { tolerant } from '../../../src/protocol/tolerant.ts'
+import { ManualClock } from '../../manual-clock.ts'
+import { sseText, StreamBuilder } from '../../../scripts/fixtures/stream-builder.ts'
+
+/** Reads bytes in pieces, a millisecond apart; with a log that takes blocks, or frame by frame. */
+function record(bytes: Buffer, pieceBytes: number, takesBlocks: boolean): readonly Frame[] {
+  let now = 1000
+  const journal = new MemoryJournal(new ManualClock())
+  const blocks = new Set<FrameBlock>()
+  const reader = recordResponse({
+    stamp: new FrameStamp('run_1', () => now),
+    turn: 1,
+    attempt: 0,
+    profile: tolerant,
+    shape: 'stream',
+    onFrame: (frame) => journal.observe(frame),
+    ...(takesBlocks && {
+      onBlock: (block: FrameBlock, added: number) => {
+        blocks.add(block)
+        journal.observeBlock(block, added)
+      },
+    }),
+  })
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    reader.feed(bytes.subarray(at, at + pieceBytes))
+    now += 1
+  }
+  reader.end()
+  if (takesBlocks && blocks.size === 0) throw new Error('nothing came as a block')
+  return journal.log.frames
+}
+
+function answer(pieces: readonly string[], extra: object = {}): Buffer {
+  const builder = new StreamBuilder().start().message(0, pieces).end()
+  const events = builder.events.map(({ type, data }) =>
+    type.endsWith('.delta') ? { type, data: { ...data, ...extra } } : { type, data },
+  )
+  return Buffer.from(sseText(events))
+}
+
+const WORDS = Array.from({ length: 700 }, (_, at) => (at % 50 === 0 ? `"${at}"\n\\ é 言葉 ` : ` word${at}`))
+
+test.for([[1], [7], [300], [16_384], [10_000_000]])(
+  'a log that keeps deltas in blocks has the frames of one that does not, in pieces of %i bytes',
+  ([pieceBytes = 1]) => {
+    const bytes = answer(WORDS, { obfuscation: 'a random text of some length', logprobs: [] })
+    expect(record(bytes, pieceBytes, true)).toEqual(record(bytes, pieceBytes, false))
+  },
+)
+
+test('blocks and frames are the same log for any text and any chunking', () => {
+  const texts = fc.array(fc.string({ unit: 'grapheme' }), { minLength: 3, maxLength: 40 })
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 1, max: 2000 }), (words, pieceBytes) => {
+      const bytes = answer(words)
+      expect(record(bytes, pieceBytes, true)).toEqual(record(bytes, pieceBytes, false))
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('escapes stay as the provider wrote them', () => {
+  const bytes = answer(['one', ' two', ' three', ' four'])
+  const escaped = Buffer.from(bytes.toString().replaceAll('" three"', String.raw`" \u0074hr\/ee"`))
+  const raws = record(escaped, 4096, true).flatMap((frame) => ('raw' in frame ? [frame.raw] : []))
+  expect(raws.filter((raw) => raw?.includes(String.raw`\u0074hr\/ee`))).toHaveLength(1)
+  expect(record(escaped, 4096, true)).toEqual(record(escaped, 4096, false))
+})
+
+test('an event that something is to be said about is a frame of its own, and the deltas after it go on', () => {
+  const events = new StreamBuilder().start().message(0, WORDS.slice(0, 20)).end().events
+  // A number that comes twice.
+  const odd = events.map(({ type, data }, at) => ({
+    type,
+    data: at === 12 ? { ...data, sequence_number: 11 } : data,
+  }))
+  const bytes = Buffer.from(sseText(odd))
+  const frames = record(bytes, 4096, true)
+  expect(frames).toEqual(record(bytes, 4096, false))
+  const noted = frames.filter((frame) => frame.type === 'provider_event' && frame.anomalies.length > 0)
+  expect(noted.length).toBeGreaterThan(0)
+})
+
+test('a block holds what was in it when it was shown, whatever is added later', () => {
+  const journal = new MemoryJournal(new ManualClock())
+  const stamp = new FrameStamp('run_1', () => 1000)
+  const reader = recordResponse({
+    stamp,
+    turn: 1,
+    attempt: 0,
+    profile: tolerant,
+    shape: 'stream',
+    onFrame: (frame) => journal.observe(frame),
+    onBlock: (block, added) => journal.observeBlock(block, added),
+  })
+  const bytes = answer(WORDS.slice(0, 100))
+  reader.feed(bytes.subarray(0, 9000))
+  const before = journal.log.frames
+  const first = journal.log.slice(10, 30)
+  reader.feed(bytes.subarray(9000))
+  expect(journal.log.frames.slice(0, before.length)).toEqual(before)
+  expect(journal.log.slice(10, 30)).toEqual(first)
+  expect(journal.log.last).toEqual(journal.log.frames.at(-1))
+})
