@@ -4,7 +4,7 @@
 // The least of some rounds, side by side. What is compared with what: bench/compare/targets.ts.
 import { parseArgs } from 'node:util'
 
-import { MEASURES, type Samples } from './compare/measures.ts'
+import { MEASURES, UNITS, type Samples } from './compare/measures.ts'
 import { Stand } from './compare/stand.ts'
 import { GATE_SLACK, GROWTH_TARGETS, RATIO_TARGETS } from './compare/targets.ts'
 import { growthVerdict, ratioVerdict, type Verdict } from './compare/verdict.ts'
@@ -21,7 +21,9 @@ async function main(): Promise<number> {
     console.error(`bench: ${unknown} is none of ${MEASURES.map(({ name }) => name).join(', ')}`)
     return 2
   }
-  console.log('| figure | client | least | of the floor, or of the short loop | ratio | target | limit | |')
+  console.log(
+    '| figure | client | least of it | of the floor, or of the short loop | ratio or exponent | target | limit | |',
+  )
   console.log('|---|---|---|---|---|---|---|---|')
   await using stand = await Stand.open()
   let isOver = false
@@ -55,6 +57,8 @@ function verdictsOf(name: string, samples: Samples): readonly Verdict[] {
 }
 
 function print({ figure, client, value, target, limit, isOver, from: [of, to] }: Verdict): void {
-  const cells = [figure, client, of.toFixed(2), to.toFixed(2), value.toFixed(2), target.toFixed(2)]
+  const unit = UNITS[figure] ?? 'ms'
+  const costs = [of, to].map((cost) => `${cost.toFixed(2)} ${unit}`)
+  const cells = [figure, client, ...costs, value.toFixed(2), target.toFixed(2)]
   console.log(`| ${cells.join(' | ')} | ${limit.toFixed(2)} | ${isOver ? 'OVER' : 'ok'} |`)
 }

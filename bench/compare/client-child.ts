@@ -6,9 +6,9 @@ import { takeNoted } from './note.ts'
 import type { Taken, Task } from './task.ts'
 
 const [, , name = ''] = process.argv
-const load = CLIENTS[name]
-if (load === undefined) throw new Error(`${name} is none of ${Object.keys(CLIENTS).join(', ')}`)
-const client = await load()
+const listed = CLIENTS[name]
+if (listed === undefined) throw new Error(`${name} is none of ${Object.keys(CLIENTS).join(', ')}`)
+const client = await listed.load()
 
 process.on('message', (task: Task) => {
   perform(client, task).then(

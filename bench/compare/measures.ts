@@ -1,6 +1,7 @@
 // What is measured. Each measure has processes of its own; repetitions go round the clients, so that whatever else the
 // machine does falls on all of them alike.
 import { median } from '../measure.ts'
+import { CLIENTS } from './client-list.ts'
 import type { Continuity } from './client.ts'
 import type { Stand } from './stand.ts'
 import type { Task } from './task.ts'
@@ -21,10 +22,21 @@ export interface Measure {
   readonly run: (stand: Stand, plan: MeasurePlan) => Promise<Samples>
 }
 
+/** The units of figures; a growth's are ms. */
+export const UNITS: Readonly<Record<string, string>> = {
+  events: 'us',
+  loop: 'ms',
+  first: 'us',
+  'runs-cpu': 'ms',
+  'runs-rss': 'MiB',
+}
+
 const DELTAS = 20_000
 const RUNS_AT_ONCE = 500
-const LOOPS = 10
+const LOOPS = 5
 const FIRSTS = 60
+const LOOPS_SHORT = 4
+const WARM_UP_TURNS = 800
 
 export const MEASURES: readonly Measure[] = [
   {
@@ -32,48 +44,53 @@ export const MEASURES: readonly Measure[] = [
     about: `CPU us per SSE event, ${DELTAS} deltas, one event per chunk`,
     run: async (stand, plan) => {
       const task: Task = { kind: 'answer', baseUrl: `${stand.url}/events-${DELTAS}/v1`, deltas: DELTAS }
-      return { events: await rounds(stand, plan, { task, warmUps: 6, each: ({ cpuUs }) => cpuUs / DELTAS }) }
+      return { events: await rounds(stand, plan, { taskOf: () => task, warmUps: 6, unitUs: DELTAS }) }
     },
   },
   {
     name: 'loop',
     about: 'CPU ms of a 20-turn tool loop, 50 argument deltas each',
     run: async (stand, plan) => {
-      const task = loopTask(stand, 20, 'previous_response_id', LOOPS)
-      const each = ({ cpuUs }: { cpuUs: number }): number => cpuUs / 1000 / LOOPS
-      return { loop: await rounds(stand, plan, { task, warmUps: 8, each }) }
+      const taskOf = (client: string): Task => loopTask(stand, 20, continuityOf(client), LOOPS)
+      return { loop: await rounds(stand, plan, { taskOf, warmUps: 12, unitUs: 1000 * LOOPS }) }
     },
   },
   { name: 'first', about: 'us from the first byte of a body to the first text', run: measureFirst },
   { name: 'runs', about: `${RUNS_AT_ONCE} concurrent 5-turn runs: CPU ms, peak RSS MiB`, run: measureRuns },
   {
     name: 'growth',
-    about: 'CPU ms of 40 and of 160 turns with previous_response_id',
-    run: (stand, plan) => measureGrowth(stand, plan, 'previous_response_id', [40, 160]),
+    about: 'CPU ms of 40 and of 160 turns',
+    run: (stand, plan) => measureGrowth(stand, plan, { prefix: 'turns', continuityOf, lengths: [40, 160] }),
   },
   {
     name: 'growth-stateless',
     about: 'CPU ms of 40, 160 and 640 turns, the whole history in each request',
-    run: (stand, plan) => measureGrowth(stand, plan, 'stateless', [40, 160, 640]),
+    run: (stand, plan) =>
+      measureGrowth(stand, plan, {
+        prefix: 'stateless',
+        continuityOf: () => 'stateless',
+        lengths: [40, 160, 640],
+      }),
   },
 ]
 
 interface Repetition {
-  readonly task: Task
+  readonly taskOf: (client: string) => Task
   readonly warmUps: number
-  readonly each: (taken: { readonly cpuUs: number }) => number
+  /** What one of the figure's unit is of the CPU microseconds of a task. */
+  readonly unitUs: number
 }
 
 async function rounds(
   stand: Stand,
   { clients, rounds, warmUp }: MeasurePlan,
-  { task, warmUps, each }: Repetition,
+  { taskOf, warmUps, unitUs }: Repetition,
 ): Promise<Record<string, number[]>> {
   const samples: Record<string, number[]> = {}
   for (let round = -Math.ceil(warmUps * warmUp); round < rounds; round += 1) {
     for (const client of clients) {
-      const value = each(await stand.perform(client, task))
-      if (round >= 0) (samples[client] ??= []).push(value)
+      const { cpuUs } = await stand.perform(client, taskOf(client))
+      if (round >= 0) (samples[client] ??= []).push(cpuUs / unitUs)
     }
   }
   await stand.startAfresh()
@@ -106,8 +123,9 @@ async function measureRuns(stand: Stand, { clients, rounds }: MeasurePlan): Prom
   const rss: Record<string, number[]> = {}
   for (let round = 0; round < rounds; round += 1) {
     for (const client of clients) {
-      await stand.perform(client, loopTask(stand, 5, 'previous_response_id', 10))
-      const task = loopTask(stand, 5, 'previous_response_id', RUNS_AT_ONCE)
+      const continuity = continuityOf(client)
+      await stand.perform(client, loopTask(stand, 5, continuity, 10))
+      const task = loopTask(stand, 5, continuity, RUNS_AT_ONCE)
       const { cpuUs, peakRssKib } = await stand.perform(client, { ...task, kind: 'loops-at-once' })
       await stand.startAfresh(client)
       ;(cpu[client] ??= []).push(cpuUs / 1000)
@@ -117,27 +135,39 @@ async function measureRuns(stand: Stand, { clients, rounds }: MeasurePlan): Prom
   return { 'runs-cpu': cpu, 'runs-rss': rss }
 }
 
-/** Loops of several lengths; the shortest ones several times, as they are over too soon to be measured well. */
+interface Growth {
+  readonly prefix: string
+  readonly continuityOf: (client: string) => Continuity
+  readonly lengths: readonly number[]
+}
+
+/** Loops of several lengths; the shorter ones several times, as they are over too soon to be measured well. */
 async function measureGrowth(
   stand: Stand,
   { clients, rounds, warmUp }: MeasurePlan,
-  continuity: Continuity,
-  lengths: readonly number[],
+  { prefix, continuityOf, lengths }: Growth,
 ): Promise<Samples> {
   const samples: Record<string, Record<string, number[]>> = {}
   const longest = Math.max(...lengths)
-  for (let round = -Math.ceil(2 * warmUp); round < rounds; round += 1) {
+  const timesOf = (turns: number): number => Math.min(LOOPS_SHORT, longest / turns)
+  const turnsARound = lengths.reduce((sum, turns) => sum + turns * timesOf(turns), 0)
+  for (let round = -Math.ceil((WARM_UP_TURNS / turnsARound) * warmUp); round < rounds; round += 1) {
     for (const client of clients) {
       for (const turns of lengths) {
-        const times = Math.ceil(longest / turns / 4)
-        const { cpuUs } = await stand.perform(client, loopTask(stand, turns, continuity, times))
-        const figure = (samples[`${continuity}-${turns}`] ??= {})
+        const times = timesOf(turns)
+        const { cpuUs } = await stand.perform(client, loopTask(stand, turns, continuityOf(client), times))
+        const figure = (samples[`${prefix}-${turns}`] ??= {})
         if (round >= 0) (figure[client] ??= []).push(cpuUs / 1000 / times)
       }
     }
   }
   await stand.startAfresh()
   return samples
+}
+
+/** A client goes on from the id of a response if it can, as that is what its users would want. */
+function continuityOf(client: string): Continuity {
+  return CLIENTS[client]?.byId === false ? 'stateless' : 'previous_response_id'
 }
 
 function loopTask(

@@ -70,6 +70,7 @@ function start(file: string, ...parameters: string[]): ChildProcess {
     env: {
       ...process.env,
       NODE_ENV: 'production',
+      NO_PROXY: '127.0.0.1',
       OPENAI_AGENTS_DISABLE_TRACING: '1',
       OPENAI_API_KEY: 'none',
       OPENROUTER_API_KEY: 'none',

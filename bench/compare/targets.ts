@@ -31,8 +31,8 @@ export const GROWTH_TARGETS: readonly GrowthTarget[] = [
   {
     measure: 'growth',
     client: 'loopchart',
-    from: ['previous_response_id-40', 40],
-    to: ['previous_response_id-160', 160],
+    from: ['turns-40', 40],
+    to: ['turns-160', 160],
     exponent: 1.05,
   },
   {

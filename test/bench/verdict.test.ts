@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { pairedRatio } from '../../bench/measure.ts'
 import { growthExponent, growthVerdict, ratioVerdict } from '../../bench/compare/verdict.ts'
 
 const target = { measure: 'loop', figure: 'loop', client: 'loopchart', ratio: 1 }
@@ -37,4 +38,9 @@ test('the slack of an exponent is given to the ratio of the costs', () => {
   const at = (cost: number): boolean =>
     growthVerdict({ short: { loopchart: [10] }, long: { loopchart: [cost] } }, growth, 1.25).isOver
   expect([at(49.9), at(50.1)]).toEqual([false, true])
+})
+
+test('the ratio of a client is the median of the ratios to the floor of the same round', () => {
+  // A round in which the machine was slow counts as any other, since it was slow for both.
+  expect(pairedRatio([20, 200, 33], [10, 100, 11])).toBe(2)
 })
