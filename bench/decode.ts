@@ -7,7 +7,6 @@ import { measureCpu, median, pairedRatio } from './measure.ts'
 import { cutAtEvents, cutEvery, deltaStream } from './streams.ts'
 
 const DELTAS = 20_000
-const ROUNDS = 40
 
 export interface Figure {
   readonly id: string
@@ -18,7 +17,7 @@ export interface Figure {
 }
 
 /** Full decode, tolerant validation, frames and reducer over one response, as a ratio to the floor. */
-export function decodeFigures(): readonly Figure[] {
+export function decodeFigures(rounds: number): readonly Figure[] {
   const bytes = deltaStream(DELTAS)
   const shapes = {
     'one event a chunk': cutAtEvents(bytes),
@@ -29,7 +28,7 @@ export function decodeFigures(): readonly Figure[] {
   }
   return Object.entries(shapes).map(([shape, chunks]) => {
     assertSameWork(chunks)
-    const times = measureCpu(ROUNDS, {
+    const times = measureCpu(rounds, {
       floor: () => readFloor(chunks, () => undefined),
       loopchart: () => void decodeAll(chunks),
     })

@@ -10,7 +10,6 @@ import { readFloor } from './floor.ts'
 import { median } from './measure.ts'
 import { cutEvery, deltaStream } from './streams.ts'
 
-const ROUNDS = 40
 const TURNS = 20
 const ARGUMENT_DELTAS = 50
 
@@ -91,22 +90,22 @@ function ratio(times: Record<string, number[]>, name: string, base: string): num
 }
 
 /** What a whole run costs beside the least that reading its bytes costs. */
-export async function loopFigures(): Promise<readonly Figure[]> {
+export async function loopFigures(rounds: number): Promise<readonly Figure[]> {
   const streams = loopStreams(TURNS)
   const answer = [cutEvery(deltaStream(20_000), 16 * 1024)]
   const [looping, answering] = [agentOf(streams), agentOf(answer)]
   const loop = await measure(
-    ROUNDS,
+    rounds,
     { floor: () => runFloor(streams), run: () => runLoop(looping, TURNS) },
-    10 * ROUNDS,
+    10 * rounds,
   )
-  const long = await measure(ROUNDS, {
+  const long = await measure(rounds, {
     floor: () => runFloor(answer),
     run: () => runLoop(answering, 1),
     read: () => runLoop(answering, 1, true),
   })
   const [forty, many] = [agentOf(loopStreams(40)), agentOf(loopStreams(160))]
-  const growth = await measure(ROUNDS, { forty: () => runLoop(forty, 40), many: () => runLoop(many, 160) })
+  const growth = await measure(rounds, { forty: () => runLoop(forty, 40), many: () => runLoop(many, 160) })
   const perLoop = median(loop['run'] ?? [])
   return [
     figure(

@@ -5,9 +5,10 @@
 // Stryker has packages of its own, here and not in the root: few people need them. It finds vitest in the root.
 
 import { spawnSync } from 'node:child_process'
-import { rmSync, statSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
+import { installPackages } from '../install-packages.ts'
 import { ROOMS, type Room } from './rooms.ts'
 import { scoreLine } from './score-line.ts'
 
@@ -23,7 +24,7 @@ function main(args: readonly string[]): number {
     process.stderr.write(`mutation: ${name} is none of ${ROOMS.map((room) => room.name).join(', ')}\n`)
     return 2
   }
-  if (!isInstalled() && run('npm', ['ci', '--prefix', folder]) !== 0) return 2
+  if (!installPackages(folder)) return 2
   const codes = rooms.map((room) => mutate(room, options))
   for (const room of rooms) process.stdout.write(`${room.name}: ${scoreLine(reportOf(room))}\n`)
   return Math.max(...codes)
@@ -39,15 +40,6 @@ function mutate(room: Room, options: readonly string[]): number {
 
 function reportOf(room: Room): string {
   return `${root}reports/mutation/${room.name}.json`
-}
-
-/** Whether the packages are those of the lock file: npm writes a lock of its own when it has installed it. */
-function isInstalled(): boolean {
-  return writtenAt('node_modules/.package-lock.json') >= writtenAt('package-lock.json')
-}
-
-function writtenAt(file: string): number {
-  return statSync(`${folder}${file}`, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
 function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): number {
