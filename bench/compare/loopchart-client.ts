@@ -64,10 +64,12 @@ async function answer(
 ): Promise<{ deltas: number; characters: number }> {
   const live = run(agent, 'go', options)
   let [deltas, characters] = [0, 0]
-  for await (const frame of live) {
-    if (frame.type !== 'output_text_delta') continue
-    deltas += 1
-    characters += frame.delta.length
+  for await (const frames of live.batches()) {
+    for (const frame of frames) {
+      if (frame.type !== 'output_text_delta') continue
+      deltas += 1
+      characters += frame.delta.length
+    }
   }
   const { state, text } = await live.result
   if (state !== 'done' || text.length !== characters) throw new Error(`the run ended ${state}`)
@@ -77,8 +79,8 @@ async function answer(
 async function first(agent: Loopchart.Agent, options: Loopchart.RunOptions): Promise<bigint> {
   const live = run(agent, 'go', options)
   let at = 0n
-  for await (const { type } of live) {
-    if (at === 0n && type === 'output_text_delta') at = process.hrtime.bigint()
+  for await (const frames of live.batches()) {
+    if (at === 0n && frames.some(({ type }) => type === 'output_text_delta')) at = process.hrtime.bigint()
   }
   return at
 }
@@ -89,7 +91,9 @@ async function loop(
 ): Promise<{ turns: number; text: string }> {
   const live = run(agent, 'go', options)
   let ended = 0
-  for await (const { type } of live) if (type === 'run_ended') ended += 1
+  for await (const frames of live.batches()) {
+    for (const { type } of frames) if (type === 'run_ended') ended += 1
+  }
   const { state, turns, text } = await live.result
   if (state !== 'done' || ended !== 1) throw new Error(`the run ended ${state} after ${turns} turns`)
   return { turns, text }
