@@ -24,7 +24,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   decode: { measure: (isQuick) => [...decodeFigures(isQuick ? QUICK_ROUNDS : ROUNDS), firstFrameFigure()] },
   loop: { measure: (isQuick) => loopFigures(isQuick ? QUICK_ROUNDS : ROUNDS) },
   replay: { measure: replayFigures },
-  store: { measure: storeFigures },
+  store: { measure: storeFigures, isSlow: true },
   context: { measure: contextFigures },
   patch: { measure: async () => [await patchFigure()] },
   grep: { measure: grepFigures, isSlow: true },

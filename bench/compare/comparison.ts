@@ -32,9 +32,10 @@ const ROUNDS: Readonly<Record<string, readonly [all: number, quick: number]>> = 
   'growth-stateless': [3, 1],
 }
 
-// What takes most of the time, and then has only some of the clients.
+// When it is to be quick: what takes most of the time has only a few clients, and some are in nothing.
 const LONG = new Set(['runs', 'growth'])
 const FEW_CLIENTS = ['floor', 'loopchart', 'openai create']
+const LEFT_OUT = new Set(['openai stream', '@openai/agents by id'])
 
 /** Measures one after the other, each with all of its clients. */
 export async function compare({ only, isQuick }: ComparisonOptions): Promise<readonly Compared[]> {
@@ -45,7 +46,7 @@ export async function compare({ only, isQuick }: ComparisonOptions): Promise<rea
     console.error(`bench: compare/${name}: ${about}`)
     const [all = 1, quick = 1] = ROUNDS[name] ?? []
     const clients = clientsIn(name, isQuick)
-    const plan = { clients, rounds: isQuick ? quick : all, warmUp: isQuick ? 0.3 : 1 }
+    const plan = { clients, rounds: isQuick ? quick : all, warmUp: isQuick ? 0.5 : 1 }
     compared.push(...comparedOf(await run(stand, plan)))
   }
   return compared
@@ -58,6 +59,7 @@ function clientsIn(measure: string, isQuick: boolean): readonly string[] {
   return Object.entries(CLIENTS)
     .filter(([, { onlyIn }]) => onlyIn?.includes(measure) !== false)
     .map(([name]) => name)
+    .filter((name) => !isQuick || !LEFT_OUT.has(name))
 }
 
 function comparedOf(samples: Samples): readonly Compared[] {

@@ -34,7 +34,7 @@ export const UNITS: Readonly<Record<string, string>> = {
 const DELTAS = 20_000
 const RUNS_AT_ONCE = 500
 const LOOPS = 5
-const FIRSTS = 60
+const FIRSTS = 40
 const LOOPS_SHORT = 4
 const WARM_UP_TURNS = 800
 
