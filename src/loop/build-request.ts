@@ -1,9 +1,9 @@
-import type { RespondInput } from '../../machines/loop.types.ts'
+import type { ContinuityMode, RespondInput } from '../../machines/loop.types.ts'
 import type { InputItem } from '../protocol/items.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { parseRequest } from '../protocol/parse-request.ts'
 import type { AnswerText } from './call-items.ts'
-import { inputItems } from './input-items.ts'
+import { InputWriter, itemsText, joined } from './input-text.ts'
 import type { RequestOptions, SystemPromptPlacement } from './request-options.ts'
 import { toolChoiceFor } from './tool-choice.ts'
 
@@ -37,20 +37,27 @@ export function buildRequest(plan: RequestPlan, input: RespondInput): BuiltReque
   const { requestOptions: options } = plan
   // Never both ways at once: a request with an id carries new items only.
   const previousId = input.mode === 'previous_response_id' ? input.previousResponseId : null
-  const { items, warnings } = inputItems(input.items, {
-    mode: previousId === null ? 'stateless' : 'previous_response_id',
-    isStored: options.store !== false,
-    answerText: plan.answerText,
-  })
+  const written = writerOf(plan, previousId === null ? 'stateless' : 'previous_response_id').write(
+    input.items,
+  )
   const prompt = placeInstructions(plan.instructions, input, previousId !== null, options)
   const head = headOf(plan, prompt.instructions)
-  const tail = parseRequest({
+  const fields = parseRequest({
     ...supported(plan, choiceOfTools(plan, input)),
     ...(previousId === null ? {} : { previous_response_id: previousId }),
-    input: [...prompt.items, ...items],
   })
-  const text = `${head.opening},${JSON.stringify(tail).slice(1)}`
-  return { text, warnings: [...head.warnings, ...warnings] }
+  const opening = joined(head.opening, JSON.stringify(fields).slice(1, -1))
+  const text = `${opening},"input":[${joined(itemsText(prompt.items), written.text)}]}`
+  return { text, warnings: [...head.warnings, ...written.warnings] }
+}
+
+const WRITERS = new WeakMap<RequestPlan, Partial<Record<ContinuityMode, InputWriter>>>()
+
+function writerOf(plan: RequestPlan, mode: ContinuityMode): InputWriter {
+  const writers = WRITERS.get(plan) ?? {}
+  WRITERS.set(plan, writers)
+  const { requestOptions, answerText } = plan
+  return (writers[mode] ??= new InputWriter({ mode, isStored: requestOptions.store !== false, answerText }))
 }
 
 /** Builds the requests of an agent that has a plan for each of its models. */

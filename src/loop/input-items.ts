@@ -19,7 +19,7 @@ import {
   userContent,
   type Warn,
 } from './input-parts.ts'
-import { firstOutputs, pairCalls, type PairedItem } from './pair-calls.ts'
+import { CallIds, firstOutputs, pairCalls, type PairedItem } from './pair-calls.ts'
 
 export interface InputItemsOptions {
   /** `previous_response_id` when the provider has all that came before these items. */
@@ -43,14 +43,18 @@ export interface SentItems {
  * an input, as those of hosted tools, are left out, and with them the reasoning that led to them. The same items always
  * give the same bytes.
  */
-export function inputItems(items: readonly AnyItem[], options: InputItemsOptions): SentItems {
+export function inputItems(
+  items: readonly AnyItem[],
+  options: InputItemsOptions,
+  ids: CallIds = new CallIds(),
+): SentItems {
   const warnings = new Set<string>()
   const warn: Warn = (warning) => warnings.add(warning)
   if (options.mode === 'previous_response_id') {
     const sent = firstOutputs(items, warn).flatMap((one) => sentItem(one, options, warn) ?? [])
     return { items: sent, warnings: [...warnings] }
   }
-  const sent = pairCalls(items, warn).flatMap((one) => {
+  const sent = pairCalls(items, warn, ids).flatMap((one) => {
     const input = sentItem(one, options, warn)
     return input === null ? [] : [{ at: one.at, input }]
   })

@@ -18,9 +18,13 @@ export interface PairedItem {
  * answered is answered, behind the other outputs of its response, with an outcome that is unknown. Ids that were
  * used again in a later response are told apart. What was sent once is sent the same when more is appended.
  */
-export function pairCalls(items: readonly AnyItem[], warn: Warn): readonly PairedItem[] {
+export function pairCalls(
+  items: readonly AnyItem[],
+  warn: Warn,
+  ids: CallIds = new CallIds(),
+): readonly PairedItem[] {
   const groups = groupsOf(items)
-  const { answers, callIds } = matchAnswers(items, groups)
+  const { answers, callIds } = matchAnswers(items, groups, ids)
   const paired: PairedItem[] = []
   let unanswered: AnyItem[] = []
   let group = 0
@@ -44,6 +48,64 @@ export function pairCalls(items: readonly AnyItem[], warn: Warn): readonly Paire
   }
   answerRest()
   return paired
+}
+
+/** The ids under which the calls of a conversation are sent, from its first call on. */
+export class CallIds {
+  readonly #before: CallIds | null
+  readonly #uses = new Map<string, number>()
+  // Only ids that were made here can be those of others: as long as there are none, nothing need be compared.
+  readonly #made = new Set<string>()
+
+  constructor(before: CallIds | null = null) {
+    this.#before = before
+  }
+
+  /** The id to send for the next call of an id. */
+  take(callId: string): string {
+    let use = this.#usesOf(callId) ?? 0
+    let sent = callIdToSend(callId, use)
+    if (sent !== callId || this.#hasMade) {
+      // A conversation brings calls of earlier runs that were renamed already.
+      while (this.#isMade(sent) || this.#usesOf(sent) !== undefined) sent = callIdToSend(callId, (use += 1))
+      if (sent !== callId) this.#made.add(sent)
+    }
+    this.#uses.set(callId, use + 1)
+    return sent
+  }
+
+  get #hasMade(): boolean {
+    return this.#made.size > 0 || (this.#before !== null && this.#before.#hasMade)
+  }
+
+  #isMade(id: string): boolean {
+    return this.#made.has(id) || (this.#before !== null && this.#before.#isMade(id))
+  }
+
+  #usesOf(id: string): number | undefined {
+    return this.#uses.get(id) ?? (this.#before === null ? undefined : this.#before.#usesOf(id))
+  }
+}
+
+/**
+ * Where a conversation can be cut so that nothing that is appended changes what was sent of the part before: between two
+ * responses, with every call before answered before. The ends of the parts, from the first on; what is left behind the last is
+ * open.
+ */
+export function closedParts(items: readonly AnyItem[], from: number): readonly number[] {
+  const ends: number[] = []
+  const open = new Set<string>()
+  let group = 0
+  const rest = items.slice(from)
+  for (const [index, at] of groupsOf(rest).entries()) {
+    const item = rest[index]
+    if (item === undefined) break
+    if (at !== group && index > 0 && open.size === 0) ends.push(from + index)
+    group = at
+    if (item.type === 'function_call') open.add(callIdOf(item))
+    else if (item.type === 'function_call_output') open.delete(callIdOf(item))
+  }
+  return ends
 }
 
 /** Outputs for calls that the provider already has: the first one for each call id, under that id. */
@@ -85,26 +147,16 @@ interface Matches {
   readonly callIds: ReadonlyMap<number, string>
 }
 
-function matchAnswers(items: readonly AnyItem[], groups: readonly number[]): Matches {
+function matchAnswers(items: readonly AnyItem[], groups: readonly number[], ids: CallIds): Matches {
   const answers = new Map<number, number | null>()
   const callIds = new Map<number, string>()
   const open = new Map<string, { readonly index: number; readonly group: number; readonly sent: string }>()
-  const uses = new Map<string, number>()
-  // Only ids that were made here can be those of others: as long as there are none, nothing need be compared.
-  const made = new Set<string>()
   for (const [index, item] of items.entries()) {
     const callId = callIdOf(item)
     const call = open.get(callId)
     const group = groups[index] ?? 0
     if (item.type === 'function_call' && call?.group !== group) {
-      let use = uses.get(callId) ?? 0
-      let sent = callIdToSend(callId, use)
-      if (sent !== callId || made.size > 0) {
-        // A conversation brings calls of earlier runs that were renamed already.
-        while (made.has(sent) || uses.has(sent)) sent = callIdToSend(callId, (use += 1))
-        if (sent !== callId) made.add(sent)
-      }
-      uses.set(callId, use + 1)
+      const sent = ids.take(callId)
       open.set(callId, { index, group, sent })
       answers.set(index, null)
       callIds.set(index, sent)

@@ -2,6 +2,7 @@
 // The dispatcher is the one that fetch uses, so that a proxy or a mock that was set for fetch is used here as well.
 import { Buffer } from 'node:buffer'
 
+import { ownText } from '../stream/own-text.ts'
 import { createBodyDecoder, type BodyDecoder } from './body-decoder.ts'
 import type { ResponseHeaders, Transport, TransportRequest, TransportSink } from './transport.ts'
 
@@ -48,7 +49,9 @@ export function dispatcherTransport(dispatcher: Dispatcher): Transport {
 
 function optionsOf({ method, url, headers, body }: TransportRequest): DispatchOptions {
   const { origin, path } = addressOf(url)
-  return { origin, path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }
+  // A copy is sent: the text of a request shares what it repeats with those before, until somebody makes it one piece.
+  const sent = body === null ? null : ownText(body)
+  return { origin, path, method, headers, body: sent, headersTimeout: 0, bodyTimeout: 0 }
 }
 
 interface Address {
