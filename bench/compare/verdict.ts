@@ -17,11 +17,11 @@ export interface Verdict {
 /** The least a client took, to the least the floor took: of several rounds, the one that was disturbed least. */
 export function ratioVerdict(
   samples: Samples,
-  { figure, client, ratio }: RatioTarget,
+  { figure, client, ratio, reached = ratio }: RatioTarget,
   slack: number,
 ): Verdict {
   const [own, floor] = [least(samples, figure, client), least(samples, figure, 'floor')]
-  return { figure, client, ...held(own / floor, ratio, ratio * slack), from: [own, floor] }
+  return { figure, client, ...held(own / floor, ratio, reached * slack), from: [own, floor] }
 }
 
 /**
@@ -30,11 +30,11 @@ export function ratioVerdict(
  */
 export function growthVerdict(
   samples: Samples,
-  { client, from, to, exponent }: GrowthTarget,
+  { client, from, to, exponent, reached = exponent }: GrowthTarget,
   slack: number,
 ): Verdict {
   const [short, long] = [least(samples, from[0], client), least(samples, to[0], client)]
-  const limit = exponent + Math.log(slack) / Math.log(to[1] / from[1])
+  const limit = reached + Math.log(slack) / Math.log(to[1] / from[1])
   const value = growthExponent([from[1], short], [to[1], long])
   const figure = `exponent ${from[0]} to ${to[1]}`
   return { figure, client, ...held(value, exponent, limit), from: [long, short] }

@@ -17,6 +17,15 @@ test('the gate fails as soon as a ratio is over its target with slack', () => {
   expect(verdicts.map(({ isOver }) => isOver)).toEqual([false, true])
 })
 
+test('where a target is not met yet, the gate holds what is reached, and still shows the target', () => {
+  const known = { ...target, reached: 2 }
+  const verdicts = [19.9, 20.1].map((cost) =>
+    ratioVerdict({ loop: { floor: [8], loopchart: [cost] } }, known, 1.25),
+  )
+  expect(verdicts.map(({ isOver }) => isOver)).toEqual([false, true])
+  expect(verdicts[0]?.target).toBe(1)
+})
+
 test('what was not measured does not pass', () => {
   expect(ratioVerdict({}, target, 1.25).isOver).toBe(true)
   expect(ratioVerdict({ loop: { loopchart: [1] } }, target, 1.25).isOver).toBe(true)
