@@ -169,21 +169,24 @@ function joined(pieces: readonly Buffer[]): Buffer {
   return scratch.subarray(0, length)
 }
 
+/** Headers as they come: names and values by turns. Looked through when one is asked for, as few are. */
 class RawHeaders implements ResponseHeaders {
-  readonly #values = new Map<string, string>()
+  readonly #raw: readonly RawHeader[]
 
-  /** Names and values by turns. One that comes more than once is one with commas, as in fetch. */
   constructor(raw: readonly RawHeader[]) {
-    for (let at = 0; at + 1 < raw.length; at += 2) {
-      const name = String(raw[at]).toLowerCase()
-      const value = textOf(raw[at + 1])
-      const known = this.#values.get(name)
-      this.#values.set(name, known === undefined ? value : `${known}, ${value}`)
-    }
+    this.#raw = raw
   }
 
+  /** One that comes more than once is one with commas, as in fetch. */
   get(name: string): string | null {
-    return this.#values.get(name) ?? null
+    let value: string | null = null
+    for (let at = 0; at + 1 < this.#raw.length; at += 2) {
+      const known = this.#raw[at]
+      if (known?.length !== name.length || textOf(known).toLowerCase() !== name) continue
+      const text = textOf(this.#raw[at + 1])
+      value = value === null ? text : `${value}, ${text}`
+    }
+    return value
   }
 }
 

@@ -4,6 +4,11 @@ import type { STOP_RULES } from './retry-table.ts'
 /** What put an end to an exchange from our side. */
 export type StopCause = keyof typeof STOP_RULES
 
+interface ArmedTimer {
+  readonly at: number
+  readonly takeBack: () => void
+}
+
 const LIMITS = ['connect', 'headers', 'idle', 'progress', 'total'] as const
 
 /**
@@ -14,7 +19,7 @@ export class Watchdog {
   readonly #clock: Clock
   readonly #caller: AbortSignal
   readonly #onStop: (cause: StopCause) => void
-  readonly #timers: { [Cause in StopCause]?: (() => void) | undefined } = {}
+  readonly #timers: { [Cause in StopCause]?: ArmedTimer | undefined } = {}
   #isEnded = false
 
   /** `onStop` is told what ran out first, once. */
@@ -27,13 +32,16 @@ export class Watchdog {
 
   /** Starts a limit, or starts it anew. */
   arm(cause: StopCause, ms: number): void {
-    this.disarm(cause)
     if (this.#isEnded) return
-    this.#timers[cause] = this.#clock.setTimer(this.#clock.now() + ms, () => this.#stop(cause))
+    const at = this.#clock.now() + ms
+    // A stream starts its limits anew with every piece, and many pieces come within a millisecond.
+    if (this.#timers[cause]?.at === at) return
+    this.disarm(cause)
+    this.#timers[cause] = { at, takeBack: this.#clock.setTimer(at, () => this.#stop(cause)) }
   }
 
   disarm(cause: StopCause): void {
-    this.#timers[cause]?.()
+    this.#timers[cause]?.takeBack()
     this.#timers[cause] = undefined
   }
 
