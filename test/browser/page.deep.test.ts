@@ -57,6 +57,24 @@ test('scrubbing back through a log shows what scrubbing forward did', async (con
   expect(shown).toEqual(statesOf(frames))
 })
 
+test('a row of the timeline looks as its own frame does, wherever the list has been', async (context) => {
+  const { store, open } = await browserKit(context, talkingAgent())
+  const frames = importLog(store, 'retries-and-fallback')
+  const viewport = { width: 1280, height: 420 }
+  const { page } = await open({ runId: frames[0]?.run_id ?? '', viewport })
+  await waitForAll(page, frames)
+  const places = [0, 7, 20, frames.length - 1, 40, 41, 30, 5, 60, 0]
+  for (const at of places) {
+    await page.evaluate(goTo, `#/runs/${frames[0]?.run_id ?? ''}?at=${at}`)
+    await waitAt(page, at)
+    await page
+      .locator('.timeline .row.is-selected')
+      .filter({ hasText: String(at) })
+      .waitFor()
+    expect(await page.locator('.timeline .frame-row').evaluateAll(unlikeNew)).toEqual([])
+  }
+})
+
 test('the cursor goes where the pointer is put on the scrubber', async (context) => {
   const { store, open } = await browserKit(context, talkingAgent())
   const frames = importLog(store, 'calls-and-approval')
@@ -216,6 +234,38 @@ test('two runs are shown side by side at the first frame in which they part', as
     .waitFor()
   expect(errors).toEqual([])
 })
+
+/** Runs in a page. */
+function goTo(fragment: string): void {
+  Reflect.get(globalThis, 'location').hash = fragment
+}
+
+/** Runs in a page: the elements that do not look as they would if they were new. */
+function unlikeNew(rows: readonly unknown[]): readonly string[] {
+  const styleOf = Reflect.get(globalThis, 'getComputedStyle')
+  return (rows as readonly ParentElement[]).flatMap((row) => {
+    const fresh = row.cloneNode(true)
+    row.after(fresh)
+    const [looks, wanted] = [row, fresh].map(({ children }) =>
+      [...children]
+        .map((child) => styleOf(child))
+        .map((style) => `${String(style.color)} ${String(style.fontWeight)}`),
+    )
+    fresh.remove()
+    return String(looks) === String(wanted)
+      ? []
+      : [`${row.textContent} is ${String(looks)}, not ${String(wanted)}`]
+  })
+}
+
+/** As much of an element as is used here: the project has no types of the DOM. */
+interface ParentElement {
+  readonly children: Iterable<unknown>
+  readonly textContent: string
+  readonly cloneNode: (isDeep: boolean) => ParentElement
+  readonly after: (other: ParentElement) => void
+  readonly remove: () => void
+}
 
 /** Runs in a page. */
 async function countColours(address: string): Promise<number> {
