@@ -1,6 +1,7 @@
+import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 
-import { GatedModel, talkingAgent, TOKEN } from '../server/service-kit.ts'
+import { askingAgent, GatedModel, talkingAgent, TOKEN } from '../server/service-kit.ts'
 import { browserKit } from './browser-kit.ts'
 import { relayTo } from './relay.ts'
 import { openTab, shownState, sliderOf, tabNames, waitAt, waitForAll, waitForState } from './run-page.ts'
@@ -220,6 +221,30 @@ test.for([
   },
 )
 
+test('on a small screen the tab that is chosen is seen, whatever chose it', async (context) => {
+  const { made } = askingAgent()
+  const { start, open } = await browserKit(context, made)
+  const runId = await start()
+  const { page } = await open({ runId, viewport: { width: 390, height: 844 } })
+  await waitForState(page, 'working.executing.awaitingApproval')
+  const row = page.getByRole('tablist')
+  const seen = async (name: string): Promise<void> => {
+    const tab = page.getByRole('tab', { name, selected: true })
+    await tab.waitFor()
+    await expect.poll(() => isWithin(tab, row)).toBe(true)
+  }
+  await page.getByRole('button', { name: 'Waits for you' }).click()
+  await seen('Actions')
+  await page.evaluate(goTo, `#/runs/${runId}?panel=frame`)
+  await seen('Frame')
+  await page.evaluate(goTo, `#/runs/${runId}?panel=chart`)
+  await seen('Chart')
+  await page.evaluate(goTo, `#/runs/${runId}?panel=usage`)
+  await seen('Usage')
+  await page.reload()
+  await seen('Usage')
+})
+
 test('two runs are shown side by side at the first frame in which they part', async (context) => {
   const { store, open } = await browserKit(context, talkingAgent())
   const one = importLog(store, 'answer')
@@ -234,6 +259,12 @@ test('two runs are shown side by side at the first frame in which they part', as
     .waitFor()
   expect(errors).toEqual([])
 })
+
+async function isWithin(inner: Locator, outer: Locator): Promise<boolean> {
+  const [one, other] = [await inner.boundingBox(), await outer.boundingBox()]
+  if (one === null || other === null) return false
+  return one.x >= other.x && one.x + one.width <= other.x + other.width
+}
 
 /** Runs in a page. */
 function goTo(fragment: string): void {
