@@ -1,6 +1,8 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 
+import { agent } from '../../src/agent.ts'
+import { callsAnswer, scriptedModel, textAnswer, watchedTool } from '../scripted-model.ts'
 import { askingAgent, GatedModel, talkingAgent, TOKEN } from '../server/service-kit.ts'
 import { browserKit } from './browser-kit.ts'
 import { relayTo } from './relay.ts'
@@ -246,18 +248,62 @@ test('on a small screen the tab that is chosen is seen, whatever chose it', asyn
 })
 
 test('two runs are shown side by side at the first frame in which they part', async (context) => {
-  const { store, open } = await browserKit(context, talkingAgent())
-  const one = importLog(store, 'answer')
-  const other = importLog(store, 'cancelled')
-  const { page, errors } = await open({ runId: one[0]?.run_id ?? '' })
+  const { tool } = watchedTool('look', () => 'seen')
+  const model = scriptedModel([
+    textAnswer(1, 'no need'),
+    callsAnswer(1, [['look', '{}']]),
+    textAnswer(2, 'done'),
+  ])
+  const { store, start, open } = await browserKit(context, agent({ model, tools: [tool] }))
+  const partsAt: string[] = []
+  const runs: string[] = []
+  for (let count = 0; count < 2; count += 1) {
+    const runId = await start()
+    await expect.poll(() => store.find(runId)?.status).toBe('ended')
+    const parting = [...store.read(runId)].find(({ type }) => type === 'response_settled')
+    partsAt.push(`#${parting?.seq ?? -1} response_settled`)
+    runs.push(runId)
+  }
+  const { page, errors } = await open({ runId: runs[0] ?? '' })
   await openTab(page, 'Compare')
-  await page.getByLabel('Compare with run').fill(other[0]?.run_id ?? '')
+  await page.getByLabel('Compare with run').fill(runs[1] ?? '')
   await page.getByRole('button', { name: 'Compare', exact: true }).click()
-  await page
-    .getByText(/transition \d+/u)
-    .first()
-    .waitFor()
+  const apart = page.locator('.twin .is-apart')
+  await apart.nth(1).waitFor()
+  const shown = (await apart.allInnerTexts()).map((text) => text.replaceAll(/\s+/gu, ' '))
+  expect(shown.map((text, at) => text.startsWith(partsAt[at] ?? '?'))).toEqual([true, true])
+  await page.getByText('transition 1 ').first().waitFor()
   expect(errors).toEqual([])
+})
+
+test('the list is filtered by text, state, status and what waits for somebody, and its address keeps that', async (context) => {
+  const { store, open } = await browserKit(context, talkingAgent())
+  for (const name of ['answer', 'cancelled', 'limit-and-last-word', 'waiting-for-a-yes'])
+    importLog(store, name)
+  const { page } = await open()
+  const shows = async (...runs: readonly string[]): Promise<void> => {
+    await expect.poll(async () => (await page.locator('tbody a').allInnerTexts()).toSorted()).toEqual(runs)
+  }
+  await shows('run_answer', 'run_cancelled', 'run_limit_and_last_word', 'run_waiting_for_a_yes')
+  await page.getByLabel('State').selectOption('cancelled')
+  await shows('run_cancelled')
+  await page.waitForURL(/state=cancelled/u)
+  await page.getByRole('link', { name: 'run_cancelled' }).click()
+  await waitForState(page, 'cancelled')
+  await page.goBack()
+  await shows('run_cancelled')
+  await page.getByLabel('State').selectOption('any state')
+  await page.getByLabel('Status').selectOption('ended')
+  await shows('run_answer', 'run_cancelled', 'run_limit_and_last_word')
+  await page.getByLabel('Search runs').fill('word')
+  await shows('run_limit_and_last_word')
+  await page.waitForURL(/q=word/u)
+  await page.reload()
+  await shows('run_limit_and_last_word')
+  await page.getByRole('button', { name: 'waits for you' }).click()
+  await page.getByRole('button', { name: 'Show all' }).click()
+  await page.getByRole('button', { name: 'waits for you' }).click()
+  await shows('run_waiting_for_a_yes')
 })
 
 async function isWithin(inner: Locator, outer: Locator): Promise<boolean> {
