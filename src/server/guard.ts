@@ -1,4 +1,8 @@
+import { LoopchartError } from '../errors.ts'
 import { RequestRefusal } from './request-refusal.ts'
+
+// What a client can write there: a name or an address, with a port behind it or without.
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+(?:%[\w.-]+)?\])(?::\d{1,5})?$/iu
 
 /** The values of Host that are let in. */
 export class AllowedHosts {
@@ -8,8 +12,17 @@ export class AllowedHosts {
     this.add(hosts)
   }
 
+  /** Throws `usage` for what no request can have as its Host, such as a whole URL: it would let nobody in. */
   add(hosts: readonly string[]): void {
-    for (const host of hosts) this.#hosts.add(host.toLowerCase())
+    for (const host of hosts) {
+      if (!HOST.test(host)) {
+        throw new LoopchartError(
+          'usage',
+          `a host must be as in the Host header, such as agents.example or 127.0.0.1:8080, it is ${JSON.stringify(host)}`,
+        )
+      }
+      this.#hosts.add(host.toLowerCase())
+    }
   }
 
   has(host: string): boolean {

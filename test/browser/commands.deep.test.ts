@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 
-import { askingAgent, GatedModel, READ_TOKEN } from '../server/service-kit.ts'
+import { askingAgent, GatedModel, READ_TOKEN, talkingAgent } from '../server/service-kit.ts'
 import { browserKit } from './browser-kit.ts'
 import { openTab, waitForState } from './run-page.ts'
+import { importLog } from './stored-logs.ts'
 
 const ASKING = 'working.executing.awaitingApproval'
 
@@ -53,6 +54,19 @@ test('a token that may only read is refused where it asks for more, by the page 
   expect(status).toBe(403)
   expect(ran).toEqual([])
   await waitForState(page, ASKING)
+})
+
+test('a run that nobody here can go on with is not called live, and whoever answers is told why not', async (context) => {
+  const { open, store } = await browserKit(context, talkingAgent())
+  const frames = importLog(store, 'waiting-for-a-yes')
+  const { page } = await open({ runId: frames[0]?.run_id ?? '' })
+  await waitForState(page, ASKING)
+  await page.getByRole('status').filter({ hasText: 'Driven by nobody' }).waitFor()
+  await openTab(page, 'Actions')
+  await page.getByText('none can go on with it here').waitFor()
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('status').filter({ hasText: 'belongs to no agent of this service' }).waitFor()
+  expect(store.find(frames[0]?.run_id ?? '')?.frames).toBe(frames.length)
 })
 
 test('a run is steered and cancelled from the page', async (context) => {

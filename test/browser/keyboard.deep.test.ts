@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { isDecision } from '../../src/inspect/page/frame-kind.ts'
 import { askingAgent, talkingAgent } from '../server/service-kit.ts'
 import { browserKit } from './browser-kit.ts'
-import { shownState, waitAt, waitForAll, waitForState } from './run-page.ts'
+import { openTab, shownState, waitAt, waitForAll, waitForState } from './run-page.ts'
 import { importLog, statesOf } from './stored-logs.ts'
 
 // More than the page has stops, fewer than a wait would take.
@@ -51,10 +51,27 @@ test('a run is opened from the list, walked through and left again with the keyb
   await page.getByRole('tab', { name: 'Frame', selected: true }).waitFor()
   await waitAt(page, firstError?.seq ?? -1)
 
-  await page.keyboard.press('Tab')
   await page.keyboard.press('g')
   await page.getByRole('link', { name: runId }).waitFor()
   expect(errors).toEqual([])
+})
+
+test('keys of the page work where a tab was clicked, and its arrows go from tab to tab', async (context) => {
+  const { store, open } = await browserKit(context, talkingAgent())
+  const frames = importLog(store, 'calls-and-approval')
+  const { page } = await open({ runId: frames[0]?.run_id ?? '' })
+  await waitForAll(page, frames)
+  await openTab(page, 'Calls')
+  await page.keyboard.press('Shift+D')
+  const decision = frames.findLast((frame) => isDecision(frame) && frame.seq < frames.length - 1)
+  await waitAt(page, decision?.seq ?? -1)
+  await page.keyboard.press('ArrowRight')
+  await page.getByRole('tab', { name: 'Explain', selected: true }).waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await page.keyboard.press('Escape')
+  await waitAt(page, decision?.seq ?? -1)
+  expect(await shownState(page)).toBe(statesOf(frames)[decision?.seq ?? -1])
 })
 
 test('the list of frames is walked through with its own keys, row by row and to both ends', async (context) => {

@@ -1,6 +1,9 @@
+import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 
-import { GatedModel, talkingAgent, TOKEN } from '../server/service-kit.ts'
+import { agent } from '../../src/agent.ts'
+import { callsAnswer, scriptedModel, textAnswer, watchedTool } from '../scripted-model.ts'
+import { askingAgent, GatedModel, talkingAgent, TOKEN } from '../server/service-kit.ts'
 import { browserKit } from './browser-kit.ts'
 import { relayTo } from './relay.ts'
 import { openTab, shownState, sliderOf, tabNames, waitAt, waitForAll, waitForState } from './run-page.ts'
@@ -55,6 +58,24 @@ test('scrubbing back through a log shows what scrubbing forward did', async (con
     await page.keyboard.press('ArrowLeft')
   }
   expect(shown).toEqual(statesOf(frames))
+})
+
+test('a row of the timeline looks as its own frame does, wherever the list has been', async (context) => {
+  const { store, open } = await browserKit(context, talkingAgent())
+  const frames = importLog(store, 'retries-and-fallback')
+  const viewport = { width: 1280, height: 420 }
+  const { page } = await open({ runId: frames[0]?.run_id ?? '', viewport })
+  await waitForAll(page, frames)
+  const places = [0, 7, 20, frames.length - 1, 40, 41, 30, 5, 60, 0]
+  for (const at of places) {
+    await page.evaluate(goTo, `#/runs/${frames[0]?.run_id ?? ''}?at=${at}`)
+    await waitAt(page, at)
+    await page
+      .locator('.timeline .row.is-selected')
+      .filter({ hasText: String(at) })
+      .waitFor()
+    expect(await page.locator('.timeline .frame-row').evaluateAll(unlikeNew)).toEqual([])
+  }
 })
 
 test('the cursor goes where the pointer is put on the scrubber', async (context) => {
@@ -202,20 +223,126 @@ test.for([
   },
 )
 
+test('on a small screen the tab that is chosen is seen, whatever chose it', async (context) => {
+  const { made } = askingAgent()
+  const { start, open } = await browserKit(context, made)
+  const runId = await start()
+  const { page } = await open({ runId, viewport: { width: 390, height: 844 } })
+  await waitForState(page, 'working.executing.awaitingApproval')
+  const row = page.getByRole('tablist')
+  const seen = async (name: string): Promise<void> => {
+    const tab = page.getByRole('tab', { name, selected: true })
+    await tab.waitFor()
+    await expect.poll(() => isWithin(tab, row)).toBe(true)
+  }
+  await page.getByRole('button', { name: 'Waits for you' }).click()
+  await seen('Actions')
+  await page.evaluate(goTo, `#/runs/${runId}?panel=frame`)
+  await seen('Frame')
+  await page.evaluate(goTo, `#/runs/${runId}?panel=chart`)
+  await seen('Chart')
+  await page.evaluate(goTo, `#/runs/${runId}?panel=usage`)
+  await seen('Usage')
+  await page.reload()
+  await seen('Usage')
+})
+
 test('two runs are shown side by side at the first frame in which they part', async (context) => {
-  const { store, open } = await browserKit(context, talkingAgent())
-  const one = importLog(store, 'answer')
-  const other = importLog(store, 'cancelled')
-  const { page, errors } = await open({ runId: one[0]?.run_id ?? '' })
+  const { tool } = watchedTool('look', () => 'seen')
+  const model = scriptedModel([
+    textAnswer(1, 'no need'),
+    callsAnswer(1, [['look', '{}']]),
+    textAnswer(2, 'done'),
+  ])
+  const { store, start, open } = await browserKit(context, agent({ model, tools: [tool] }))
+  const partsAt: string[] = []
+  const runs: string[] = []
+  for (let count = 0; count < 2; count += 1) {
+    const runId = await start()
+    await expect.poll(() => store.find(runId)?.status).toBe('ended')
+    const parting = [...store.read(runId)].find(({ type }) => type === 'response_settled')
+    partsAt.push(`#${parting?.seq ?? -1} response_settled`)
+    runs.push(runId)
+  }
+  const { page, errors } = await open({ runId: runs[0] ?? '' })
   await openTab(page, 'Compare')
-  await page.getByLabel('Compare with run').fill(other[0]?.run_id ?? '')
+  await page.getByLabel('Compare with run').fill(runs[1] ?? '')
   await page.getByRole('button', { name: 'Compare', exact: true }).click()
-  await page
-    .getByText(/transition \d+/u)
-    .first()
-    .waitFor()
+  const apart = page.locator('.twin .is-apart')
+  await apart.nth(1).waitFor()
+  const shown = (await apart.allInnerTexts()).map((text) => text.replaceAll(/\s+/gu, ' '))
+  expect(shown.map((text, at) => text.startsWith(partsAt[at] ?? '?'))).toEqual([true, true])
+  await page.getByText('transition 1 ').first().waitFor()
   expect(errors).toEqual([])
 })
+
+test('the list is filtered by text, state, status and what waits for somebody, and its address keeps that', async (context) => {
+  const { store, open } = await browserKit(context, talkingAgent())
+  for (const name of ['answer', 'cancelled', 'limit-and-last-word', 'waiting-for-a-yes'])
+    importLog(store, name)
+  const { page } = await open()
+  const shows = async (...runs: readonly string[]): Promise<void> => {
+    await expect.poll(async () => (await page.locator('tbody a').allInnerTexts()).toSorted()).toEqual(runs)
+  }
+  await shows('run_answer', 'run_cancelled', 'run_limit_and_last_word', 'run_waiting_for_a_yes')
+  await page.getByLabel('State').selectOption('cancelled')
+  await shows('run_cancelled')
+  await page.waitForURL(/state=cancelled/u)
+  await page.getByRole('link', { name: 'run_cancelled' }).click()
+  await waitForState(page, 'cancelled')
+  await page.goBack()
+  await shows('run_cancelled')
+  await page.getByLabel('State').selectOption('any state')
+  await page.getByLabel('Status').selectOption('ended')
+  await shows('run_answer', 'run_cancelled', 'run_limit_and_last_word')
+  await page.getByLabel('Search runs').fill('word')
+  await shows('run_limit_and_last_word')
+  await page.waitForURL(/q=word/u)
+  await page.reload()
+  await shows('run_limit_and_last_word')
+  await page.getByRole('button', { name: 'waits for you' }).click()
+  await page.getByRole('button', { name: 'Show all' }).click()
+  await page.getByRole('button', { name: 'waits for you' }).click()
+  await shows('run_waiting_for_a_yes')
+})
+
+async function isWithin(inner: Locator, outer: Locator): Promise<boolean> {
+  const [one, other] = [await inner.boundingBox(), await outer.boundingBox()]
+  if (one === null || other === null) return false
+  return one.x >= other.x && one.x + one.width <= other.x + other.width
+}
+
+/** Runs in a page. */
+function goTo(fragment: string): void {
+  Reflect.get(globalThis, 'location').hash = fragment
+}
+
+/** Runs in a page: the elements that do not look as they would if they were new. */
+function unlikeNew(rows: readonly unknown[]): readonly string[] {
+  const styleOf = Reflect.get(globalThis, 'getComputedStyle')
+  return (rows as readonly ParentElement[]).flatMap((row) => {
+    const fresh = row.cloneNode(true)
+    row.after(fresh)
+    const [looks, wanted] = [row, fresh].map(({ children }) =>
+      [...children]
+        .map((child) => styleOf(child))
+        .map((style) => `${String(style.color)} ${String(style.fontWeight)}`),
+    )
+    fresh.remove()
+    return String(looks) === String(wanted)
+      ? []
+      : [`${row.textContent} is ${String(looks)}, not ${String(wanted)}`]
+  })
+}
+
+/** As much of an element as is used here: the project has no types of the DOM. */
+interface ParentElement {
+  readonly children: Iterable<unknown>
+  readonly textContent: string
+  readonly cloneNode: (isDeep: boolean) => ParentElement
+  readonly after: (other: ParentElement) => void
+  readonly remove: () => void
+}
 
 /** Runs in a page. */
 async function countColours(address: string): Promise<number> {

@@ -34,6 +34,12 @@ test.for([
     'usage',
     /has no effect with --host/u,
   ],
+  [
+    'a URL as a host',
+    ['serve', ...SCRIPTED, '--allow-host', 'https://agents.example'],
+    'usage',
+    /as in the Host header, such as agents\.example/u,
+  ],
   ['a store without a name', ['serve', ...SCRIPTED, '--store', ''], 'usage', /a file must have a name/u],
   [
     'nothing of that name',

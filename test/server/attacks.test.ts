@@ -194,6 +194,15 @@ test('nobody is let in before a host is named, and those named later are', async
   expect((await kit.ask('/healthz')).status).toBe(200)
 })
 
+test.each(['', 'http://agents.example', 'agents.example/', 'agents.example:http', '::1', '*', 'a b'])(
+  'a host that no request can name is refused when it is given, and not with every request: %j',
+  (host) => {
+    expect(() => serviceKit(talkingAgent(), { hosts: [host] })).toThrow('as in the Host header')
+    const { service } = serviceKit(talkingAgent(), { hosts: ['[::1]:8080', 'Agents.example'] })
+    expect(() => service.allowHosts([host])).toThrow('as in the Host header')
+  },
+)
+
 test('under a base path nothing is served beside it, and the guard holds there too', async () => {
   const kit = serviceKit(talkingAgent(), { basePath: '/agents' })
   expect((await kit.ask('/agents/healthz', { token: null })).status).toBe(200)

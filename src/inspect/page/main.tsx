@@ -26,6 +26,10 @@ const opening = parseOpening(location.hash)
 history.replaceState(null, '', formatRoute(opening.route))
 if (opening.token !== null) keepToken(opening.token)
 
+// Preact moves elements with moveBefore where there is one. Chromium then forgets what a class that was changed in the same
+// drawing means for the elements inside: rows of a list would keep the colours of the frames that they showed before.
+Reflect.deleteProperty(Element.prototype, 'moveBefore')
+
 const root = document.querySelector('#app')
 if (root !== null) {
   const token = opening.token ?? keptToken()

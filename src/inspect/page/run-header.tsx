@@ -55,6 +55,7 @@ export function RunHeader({ session, state, turn, need, onNeeds, onHelp }: RunHe
       <span class="header-end">
         <ConnectionNote
           connection={session.connection}
+          status={summary?.status ?? null}
           read={frames.length}
           expected={session.expected}
           nowMs={nowMs}

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** One choice of a row of tabs. */
 export interface Tab {
@@ -22,6 +22,8 @@ export interface TabsProps {
 /** A row of tabs: one stop of the tab key, arrows go from one to the next. */
 export function Tabs({ label, tabs, chosen, controls, onChoose }: TabsProps): JSX.Element {
   const row = useRef<HTMLDivElement>(null)
+  // Whatever chose it: where there is little room, the row is wider than what is seen of it.
+  useLayoutEffect(() => showTab(row.current, chosen), [chosen, tabs.length])
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = tabAfterKey(event.key, tabs, chosen)
     if (next === null) return
@@ -43,10 +45,7 @@ export function Tabs({ label, tabs, chosen, controls, onChoose }: TabsProps): JS
           aria-selected={id === chosen}
           aria-controls={controls}
           tabIndex={id === chosen ? 0 : -1}
-          onClick={(event) => {
-            onChoose(id)
-            event.currentTarget.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-          }}
+          onClick={() => onChoose(id)}
         >
           {text}
           {hasAlert && <span class="tab-alert">{'!'}</span>}
@@ -54,6 +53,20 @@ export function Tabs({ label, tabs, chosen, controls, onChoose }: TabsProps): JS
       ))}
     </div>
   )
+}
+
+const NEIGHBOUR_PIXELS = 24
+
+/** Scrolls a row so that a tab and the beginning of the next one are seen. */
+function showTab(row: HTMLElement | null, id: string): void {
+  const tab = row?.querySelector(`#tab-${id}`)
+  if (row == null || tab == null) return
+  // Not by scrollIntoView: Chromium would have the tab key go on from there.
+  const [seen, own] = [row.getBoundingClientRect(), tab.getBoundingClientRect()]
+  const before = seen.left + NEIGHBOUR_PIXELS - own.left
+  const behind = own.right - (seen.right - NEIGHBOUR_PIXELS)
+  if (before > 0) row.scrollLeft -= before
+  else if (behind > 0) row.scrollLeft += behind
 }
 
 function tabAfterKey(key: string, tabs: readonly Tab[], chosen: string): string | null {

@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import { shortcutOf, type ShortcutAction } from './shortcut.ts'
 
-// What types, and what has a use of its own for arrows, space and page keys.
-const TAKERS = 'input, textarea, select, [contenteditable], dialog, [role=tablist]'
+// What types, and what has a use of its own for arrows, space and page keys. Tabs and lists take theirs before they get here.
+const TAKERS = 'input, textarea, select, [contenteditable], dialog'
 const PRESSED_BY_SPACE = 'button, a, summary'
 
 /** Calls back for keys pressed anywhere on the page, unless they are turned off. */

@@ -37,6 +37,11 @@ export function ActionsPanel({ run, at, access, api }: PanelProps): JSX.Element 
         </p>
       )}
       {!mayApprove && !mayRun && <p class="note note-warn">This token may only read.</p>}
+      {run.summary?.status === 'stored' && (
+        <p class="note note-warn">
+          No agent of this service has begun this run, so that none can go on with it here.
+        </p>
+      )}
       <Result sender={sender} />
       {questions.map((question) => (
         <QuestionForm
