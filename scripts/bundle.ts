@@ -21,10 +21,13 @@ const SMALL = [
   'src/tools/index',
 ]
 
+/** What is large and seldom needed, and is loaded by its path when it is. */
+const LAZY = ['src/frames/generated/validate-frame']
+
 const entries = listEntries()
 const reached = new Map<string, ReadonlySet<string>>()
 const bundle = await rolldown({
-  input: Object.fromEntries(entries.map((name) => [name, `${root}${name}.ts`])),
+  input: Object.fromEntries([...entries, ...LAZY].map((name) => [name, `${root}${name}.ts`])),
   cwd: root,
   platform: 'node',
   // Every package, and what Node brings along.

@@ -38,6 +38,11 @@ test.for(['loopchart', 'loopchart/machine', 'loopchart/frames'])(
   },
 )
 
+test('importing the package root does not load the validator of frames, which is for who reads logs', () => {
+  expect(listLoaded('loopchart').filter((url) => url.includes('validate-frame'))).toEqual([])
+  expect(listLoaded('loopchart/frames').filter((url) => url.includes('validate-frame'))).toHaveLength(1)
+})
+
 test('the built command loads commander for --version, and nothing of the package root', () => {
   const loaded = listLoaded(new URL('dist/src/cli/main.js', root).href, '--version')
   expect(lazyPackagesAmong(loaded)).toEqual(['commander'])
