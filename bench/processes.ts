@@ -1,8 +1,20 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 import type { Figure } from './decode.ts'
+import { installedBytes, installedPackages } from './installed.ts'
 import { median } from './measure.ts'
+
+const ROUNDS = 25
+const MB = 1_000_000
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const entry = new URL('../dist/src/index.js', import.meta.url).href
+const command = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url))
+
+const BARE = ['--eval', '0']
+const IMPORT = ['--input-type=module', '--eval', `await import('${entry}')`]
+const VERSION = [command, '--version']
 
 /** What 100 MB of stream with 5 MB of text adds to a process that keeps only what the reader keeps. */
 export function memoryFigure(): Figure {
@@ -33,23 +45,89 @@ export function manyRunsFigure(): Figure {
   }
 }
 
-/** How long importing the decoder takes in a fresh process, on top of what Node itself needs. */
-export function importFigure(): Figure {
-  const decoder = new URL('../dist/src/loop/record-response.js', import.meta.url).href
-  const profile = new URL('../dist/src/protocol/tolerant.js', import.meta.url).href
-  const code = `const t=performance.now();await import('${decoder}');await import('${profile}');console.log(performance.now()-t)`
-  const times = Array.from({ length: 15 }, () =>
-    Number(execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })),
-  )
-  return {
-    id: 'decoder_import_ms',
-    value: median(times),
-    unit: 'ms',
-    budget: 30,
-    about: 'median of 15 processes',
+/**
+ * What it costs to have the package: to import it and to start its command, each in a fresh process, and to install it.
+ * Times are the least of many rounds: whatever else the machine does only adds to them.
+ */
+export function importFigures(): readonly Figure[] {
+  const times = { bare: [] as number[], import: [] as number[], version: [] as number[] }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    times.bare.push(wallMs(BARE))
+    times.import.push(wallMs(IMPORT))
+    times.version.push(wallMs(VERSION))
   }
+  const [bareMs, medianMs] = [Math.min(...times.bare), median(times.bare)]
+  return [
+    {
+      id: 'import_ms',
+      value: Math.min(...times.import) - bareMs,
+      unit: 'ms',
+      budget: 60,
+      about: `beside ${ms(bareMs)} of bare Node; by medians ${ms(median(times.import) - medianMs)}`,
+    },
+    rssFigure(),
+    {
+      id: 'version_ms',
+      value: Math.min(...times.version),
+      unit: 'ms',
+      budget: 90,
+      about: `the whole process, bare Node included; by medians ${ms(median(times.version))}`,
+    },
+    ...installFigures(),
+  ]
+}
+
+function wallMs(parameters: readonly string[]): number {
+  const start = performance.now()
+  const { status } = spawnSync(process.execPath, parameters, { cwd: root, stdio: 'ignore' })
+  const elapsed = performance.now() - start
+  if (status !== 0) throw new Error(`node ${parameters.join(' ')} ended with ${String(status)}`)
+  return elapsed
+}
+
+function rssFigure(): Figure {
+  const print = 'console.log(process.memoryUsage.rss())'
+  const rises = Array.from({ length: 5 }, () => {
+    const bare = rssBytes(['--input-type=module', '--eval', print])
+    return rssBytes(['--input-type=module', '--eval', `await import('${entry}');${print}`]) - bare
+  })
+  return {
+    id: 'import_rss_mb',
+    value: median(rises) / MB,
+    unit: 'MB',
+    budget: 30,
+    about: 'beside bare Node, median of 5 processes',
+  }
+}
+
+function rssBytes(parameters: readonly string[]): number {
+  return Number(execFileSync(process.execPath, parameters, { cwd: root, encoding: 'utf8' }))
+}
+
+function installFigures(): readonly Figure[] {
+  const packages = installedPackages(root)
+  return [
+    {
+      id: 'install_packages',
+      value: packages.length + 1,
+      unit: '',
+      budget: 50,
+      about: 'without development dependencies',
+    },
+    {
+      id: 'install_mb',
+      value: installedBytes(root, packages) / MB,
+      unit: 'MB',
+      budget: 30,
+      about: 'on the disk, in its blocks',
+    },
+  ]
 }
 
 function mib(bytes = 0): string {
   return `${(bytes / 1024 / 1024).toFixed(0)} MiB`
+}
+
+function ms(value: number): string {
+  return `${value.toFixed(0)} ms`
 }

@@ -1,9 +1,6 @@
-import { LoopchartError } from '../errors.ts'
-import { describeFault } from '../protocol/describe-fault.ts'
-import { isJsonObject } from '../protocol/json.ts'
-import { FRAME_VERSION } from './frame-stamp.ts'
 import type { Frame } from './generated/frame.ts'
 import { frameValidator } from './generated/validate-frame.ts'
+import { parseFrameWith } from './parse-frame-with.ts'
 
 /**
  * Reads one line of a log.
@@ -12,41 +9,5 @@ import { frameValidator } from './generated/validate-frame.ts'
  * not a frame. Fields that the format does not list are kept.
  */
 export function parseFrame(line: string): Frame {
-  const value = parseLine(line)
-  if (!isJsonObject(value)) throw new LoopchartError('frame_invalid', 'a frame must be a JSON object')
-  const version = value['v']
-  if (version === undefined) {
-    throw new LoopchartError(
-      'frame_version_unknown',
-      'the frame has no version: it was not written by loopchart',
-    )
-  }
-  if (version !== FRAME_VERSION) {
-    throw new LoopchartError(
-      'frame_version_unknown',
-      `frame version ${show(version)} is not known, this loopchart reads version ${FRAME_VERSION}`,
-    )
-  }
-  if (isFrame(value)) return value
-  throw new LoopchartError(
-    'frame_invalid',
-    `${show(value['type'])} frame: ${describeFault(frameValidator).text}`,
-  )
-}
-
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch (cause) {
-    throw new LoopchartError('frame_invalid', 'the line is not JSON', { cause })
-  }
-}
-
-function isFrame(value: unknown): value is Frame {
-  return frameValidator(value)
-}
-
-function show(value: unknown): string {
-  const isShort = typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string'
-  return isShort ? JSON.stringify(value).slice(0, 60) : typeof value
+  return parseFrameWith(frameValidator, line)
 }

@@ -3,10 +3,10 @@ import { hash } from 'node:crypto'
 
 import { LoopchartError } from '../errors.ts'
 import type { Frame } from '../frames/generated/frame.ts'
-import { parseFrame } from '../frames/parse-frame.ts'
 import { isJsonObject, parseJson, type Json } from '../protocol/json.ts'
 import { deltaOf, PiecedText, type Delta } from './body-delta.ts'
 import { packBytes, unpackBytes } from './packed-bytes.ts'
+import { parseFrame } from './parse-frame.ts'
 import { RepeatedFrames } from './repeated-frame.ts'
 
 /** Texts longer than this are kept once for all frames that have them. */
