@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { createProgressMeter } from '../../src/provider/progress-meter.ts'
