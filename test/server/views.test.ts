@@ -152,6 +152,15 @@ test('fault S16: what differs between two runs is quoted without secrets, wherev
   for (let at = 0; at + 8 <= SECRET.length; at += 1) expect(text).not.toContain(SECRET.slice(at, at + 8))
 })
 
+test('a comparison with a run that is not there does not say where the store is', async () => {
+  const kit = serviceKit(talkingAgent())
+  const a = await finished(kit)
+  const b = a.replace(/[0-9a-f]$/u, (digit) => (digit === '0' ? '1' : '0'))
+  const refused = await kit.ask(`/diff?a=${a}&b=${b}`)
+  expect(refused.status).toBe(404)
+  expect(JSON.parse(await refused.text())).toMatchObject({ error: { message: `there is no run ${b}` } })
+})
+
 test('fault S15: the service proves that it knows a token without saying it', async () => {
   const kit = serviceKit(talkingAgent())
   const nonce = 'a-nonce-of-16-or-more'
