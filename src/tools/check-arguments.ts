@@ -92,18 +92,43 @@ function compile(schema: JsonObject, allErrors: boolean): ajv.ValidateFunction {
   }
 }
 
-const compilers = new Map<string, ajv.Ajv>()
+/** A compiler, and what it has made by the text of each schema. */
+interface Compiler {
+  readonly ajv: ajv.Ajv
+  readonly made: Map<string, ajv.ValidateFunction>
+  uses: number
+}
 
-// A compiler takes long to make, so tools share it; it forgets each schema, as two may have one id.
+const compilers = new Map<string, Compiler>()
+
+// A compiler keeps a part of each schema and its code for as long as it lives, also of those that it was told to forget.
+// Another takes its place in time: what tools that are gone have left behind goes with it.
+const USES_MAX = 256
+
+// A compiler takes long to make, so tools share it; it forgets each schema, as two may have one id. Who makes the same
+// tools again and again, for every user or every request, has their schemas compiled once.
 function compileAs(dialect: Dialect, schema: JsonObject, allErrors: boolean): ajv.ValidateFunction {
-  const key = `${dialect} ${allErrors}`
-  const compiler = compilers.get(key) ?? makeAjv(dialect, allErrors)
-  compilers.set(key, compiler)
+  const compiler = compilerFor(dialect, allErrors)
+  const text = JSON.stringify(schema)
+  const known = compiler.made.get(text)
+  if (known !== undefined) return known
+  compiler.uses += 1
   try {
-    return compiler.compile(schema)
+    const validate = compiler.ajv.compile(schema)
+    compiler.made.set(text, validate)
+    return validate
   } finally {
-    compiler.removeSchema(schema)
+    compiler.ajv.removeSchema(schema)
   }
+}
+
+function compilerFor(dialect: Dialect, allErrors: boolean): Compiler {
+  const key = `${dialect} ${allErrors}`
+  const last = compilers.get(key)
+  if (last !== undefined && last.uses < USES_MAX) return last
+  const next = { ajv: makeAjv(dialect, allErrors), made: new Map(), uses: 0 }
+  compilers.set(key, next)
+  return next
 }
 
 type Dialect = 'draft-07' | '2019-09' | '2020-12'
