@@ -107,7 +107,8 @@ function callsOf({ directive, done, results }: Asked): readonly ScriptItem[] {
     case 'timeout':
       return [call('stick', { a })]
     case 'late':
-      return [call('linger', { ms: 400 })]
+      // So much beyond its deadline that no machine is busy enough to see both at once.
+      return [call('linger', { ms: 3_000 })]
     case 'approve':
     case 'deny':
     case 'close-approval':

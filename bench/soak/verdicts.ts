@@ -144,13 +144,15 @@ function compareWindows(counts: readonly number[]): Windows {
 // Of the middle: so much comes and goes from one window to the next.
 const NOISE_SHARE = 0.1
 const NOISE_MIN = 5
-// Of each kind, one message more at the same time has no more than this: a socket, timers, listeners.
+// Of each kind, one message more at a time has no more than this: sockets, timers, listeners.
 const PER_MESSAGE_MAX = 3
 
 /** The same load is meant: where a busy machine had more messages under way at the end, what those hold is no growth. */
 function growthOf(what: string, { middle, end }: Windows, load: Windows): Verdict {
   const noise = Math.max(NOISE_MIN, middle * NOISE_SHARE)
-  const allowed = middle + noise + Math.max(0, load.end - load.middle) * PER_MESSAGE_MAX
+  const more = Math.max(0, load.end - load.middle)
+  const allowed =
+    middle + noise + Math.min(more * PER_MESSAGE_MAX, middle * (more / Math.max(1, load.middle)))
   return {
     what,
     measured: `${middle.toFixed(1)} in the middle, ${end.toFixed(1)} at the end`,
