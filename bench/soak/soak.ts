@@ -25,8 +25,8 @@ export interface Soaked {
 }
 
 const SAMPLE_MS = 2_000
-// Often: the store is at it until all are gone, and nobody else has their turn.
-const PRUNE_MS = 4_000
+// The store is at it until all are gone, about a millisecond for each, and nobody else has their turn.
+const PRUNE_MS = 15_000
 // Of the last frame. Longer than any conversation rests or is closed for.
 const KEPT_MS = 60_000
 // The slowest messages wait for silence three times.
