@@ -88,23 +88,20 @@ export function plainEventFrame(
   event_name: string,
   raw: string,
 ): ProviderEventFrame {
-  const v = FRAME_VERSION
-  const type = 'provider_event'
-  const [status, none] = ['event', NONE] as const
   return {
-    v,
+    v: FRAME_VERSION,
     run_id,
     seq,
     ts,
-    type,
+    type: 'provider_event',
     turn,
     attempt,
-    status,
+    status: 'event',
     event_name,
     raw,
-    errors: none,
-    response_errors: none,
-    anomalies: none,
+    errors: NONE,
+    response_errors: NONE,
+    anomalies: NONE,
   }
 }
 
