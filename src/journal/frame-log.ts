@@ -88,6 +88,7 @@ export class FrameLog implements ReadableLog, LiveLog {
   /** Adds the next frames of a block: those that it has beyond what the log has. */
   extend(block: FrameBlock, added: number): void {
     if (this.#entries.at(-1) !== block) {
+      if (block.length !== added) throw new Error('a block does not go on behind other frames')
       this.#trim()
       this.#starts.push(this.#length)
       this.#entries.push(block)

@@ -112,3 +112,14 @@ test('a block holds what was in it when it was shown, whatever is added later', 
   expect(journal.log.slice(10, 30)).toEqual(first)
   expect(journal.log.last).toEqual(journal.log.frames.at(-1))
 })
+
+test('a block that would go on behind other frames is refused', () => {
+  const { log } = new MemoryJournal(new ManualClock())
+  const [frame] = record(answer(['a', ' b', ' c']), 4096, false)
+  if (frame === undefined) throw new Error('nothing was recorded')
+  const block = { length: 1, at: () => frame }
+  log.extend(block, 1)
+  log.append([frame])
+  block.length = 2
+  expect(() => log.extend(block, 1)).toThrow('behind other frames')
+})
