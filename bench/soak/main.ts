@@ -1,5 +1,7 @@
 // `npm run soak`: 30 minutes of 200 conversations against a provider on this machine, with all that goes wrong. Prints a
-// table and exits 1 when a limit is missed. `-- --minutes 5` is shorter; Ctrl-C ends it with what there is.
+// table and exits 1 when a limit is missed. `-- --minutes 5` is shorter; Ctrl-C ends it with what there is. The heap has a
+// bound, as that of a service has: without one the collector lets garbage lie for as long as the machine has room, and
+// what it holds back grows in steps that look like a leak for many minutes.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
