@@ -90,20 +90,26 @@ function figuresOf(few: Started, report: Report, read: Read): readonly Figure[] 
   ]
 }
 
-/** What readers hold who take nothing of a long log, while the load goes on. */
+/** What readers hold who take nothing of a long log: how much higher the process comes than in the same time without them. */
 async function stalledFigure(service: ChildProcess, frames: string, token: string): Promise<Figure> {
-  const before = await ask<{ rssMiB: number }>(service, 'measure')
+  const without = await peakAfter(service)
   const sockets = Array.from({ length: STALLED }, () => stall(new URL(frames), token))
-  await new Promise((resolve) => setTimeout(resolve, STALLED_WAIT_MS))
-  const { peakMiB } = await ask<Report>(service, 'report')
+  const withThem = await peakAfter(service)
   for (const socket of sockets) socket.destroy()
   return {
     id: 'service_stalled_reader_mib',
-    value: Math.max(0, peakMiB - before.rssMiB) / STALLED,
+    value: Math.max(0, withThem - without) / STALLED,
     unit: 'MiB',
     budget: 1,
-    about: `the rise of the process for each of ${STALLED} readers that take nothing, the load going on`,
+    about: `the rise of the process for each of ${STALLED} readers that take nothing, beside the load alone`,
   }
+}
+
+/** The most that the process has while the load goes on, from a collection on. */
+async function peakAfter(service: ChildProcess): Promise<number> {
+  await ask(service, 'measure')
+  await new Promise((resolve) => setTimeout(resolve, STALLED_WAIT_MS))
+  return (await ask<Report>(service, 'report')).peakMiB
 }
 
 function stall({ hostname, port, host, pathname }: URL, token: string): Socket {

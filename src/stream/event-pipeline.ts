@@ -163,7 +163,8 @@ export class EventPipeline {
       // Of two texts that are the same, the one that is not a part of the chunk.
       event_name: eventName === type ? type : eventName,
       type,
-      raw: ownText(raw),
+      // Where deltas are kept as what differs, nothing else is left of the chunk.
+      raw: this.#onDelta === null ? raw : ownText(raw),
       raw_base64: base64,
       isLate,
       data,
