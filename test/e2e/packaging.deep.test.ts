@@ -109,6 +109,30 @@ describe.each(NODE_VERSIONS)('on Node %s', (version) => {
     expect(stderr.replace(/^.*SQLite is an experimental feature[^]*$/m, '')).toBe('')
   })
 
+  test('a run goes over HTTP past fetch, to what the fetch of this Node uses', async (context) => {
+    const project = await installed(context)
+    const script = `
+      import { agent, openResponses, run } from 'loopchart'
+      import { createServer } from 'node:http'
+      import { gzipSync } from 'node:zlib'
+      const output = [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed',
+        content: [{ type: 'output_text', text: 'hi', annotations: [], logprobs: [] }] }]
+      const modes = []
+      const server = createServer((request, response) => {
+        modes.push(request.headers['sec-fetch-mode'] ?? 'none')
+        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+        request.resume().on('end', () => response.end(gzipSync(JSON.stringify({ id: 'resp_1', status: 'completed', output }))))
+      })
+      await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const baseUrl = \`http://127.0.0.1:\${server.address().port}/v1\`
+      const { state, text } = await run(agent({ model: openResponses({ model: 'm', baseUrl, apiKey: '' }) }), 'hello').result
+      console.log(state, text, modes.join())
+      process.exit()`
+    writeFileSync(join(project, 'over-http.mjs'), script)
+    const result = await run(await nodeBinary(version), ['over-http.mjs'], project)
+    expect(result).toEqual({ code: 0, stdout: 'done hi none\n', stderr: '' })
+  })
+
   test('the installed command prints its version', async (context) => {
     const result = await runCommand(await installed(context), version, '--version')
     expect(result).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
