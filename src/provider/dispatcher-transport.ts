@@ -1,5 +1,6 @@
 // What stands behind Node's own fetch is reached without the fetch: a request costs a third, a chunk of a body half.
 // The dispatcher is the one that fetch uses, so that a proxy or a mock that was set for fetch is used here as well.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Buffer } from 'node:buffer'
 
 import { ownText } from '../stream/own-text.ts'
@@ -35,7 +36,7 @@ type RawHeader = Buffer | readonly Buffer[]
 /** Sends with a dispatcher of undici's. */
 export function dispatcherTransport(dispatcher: Dispatcher): Transport {
   return (request, sink) => {
-    const call = new DispatchedCall(sink)
+    const call = new DispatchedCall(inOwnContext(sink))
     sink.onQueued()
     try {
       dispatcher.dispatch(optionsOf(request), call)
@@ -44,6 +45,22 @@ export function dispatcherTransport(dispatcher: Dispatcher): Transport {
       call.onError(error)
     }
     return () => call.takeBack()
+  }
+}
+
+/**
+ * Has a sink told in the async context of who sent the request. A connection outlives requests, and what it tells comes
+ * in the context of whoever opened it: what one user of a service keeps there would be another's.
+ */
+function inOwnContext(sink: TransportSink): TransportSink {
+  const enter = AsyncLocalStorage.snapshot()
+  return {
+    onQueued: () => sink.onQueued(),
+    onConnected: () => sink.onConnected(),
+    onHead: (status, headers, hasBody) => enter(() => sink.onHead(status, headers, hasBody)),
+    onChunk: (chunk) => enter(() => sink.onChunk(chunk)),
+    onEnd: () => enter(() => sink.onEnd()),
+    onError: (error) => enter(() => sink.onError(error)),
   }
 }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Buffer } from 'node:buffer'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 
@@ -216,3 +217,25 @@ test.for(WAYS)('%s, a stream that is cancelled takes its connection with it', as
     return open === 0
   })
 })
+
+test.for(WAYS)(
+  '%s, what comes back is told in the async context of who sent the request',
+  async ([, options]) => {
+    const provider = await fakeProvider(streams(TEXT))
+    const model = openResponses({ model: 'm-1', apiKey: KEY, baseUrl: provider.baseUrl, ...options })
+    const user = new AsyncLocalStorage<string>()
+    const seen: (string | undefined)[] = []
+    const note = (): boolean => seen.push(user.getStore()) > 0
+    const send = (): Promise<unknown> =>
+      model.send({
+        body: '{}',
+        idempotencyKey: 'k',
+        signal: new AbortController().signal,
+        onHead: note,
+        onChunk: note,
+      })
+    // One after the other, over the connection that the first has opened.
+    for (const name of ['ann', 'bob', 'cy']) await user.run(name, send)
+    expect([...new Set(seen)]).toEqual(['ann', 'bob', 'cy'])
+  },
+)
