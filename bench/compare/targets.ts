@@ -23,9 +23,9 @@ export interface GrowthTarget {
 export const RATIO_TARGETS: readonly RatioTarget[] = [
   { measure: 'events', figure: 'events', client: 'loopchart', ratio: 1.4 },
   { measure: 'events', figure: 'events', client: 'loopchart-sqlite', ratio: 4 },
-  { measure: 'loop', figure: 'loop', client: 'loopchart', ratio: 1.0, reached: 1.2 },
+  { measure: 'loop', figure: 'loop', client: 'loopchart', ratio: 1.0, reached: 1.3 },
   { measure: 'loop', figure: 'loop', client: 'loopchart-sqlite', ratio: 1.6, reached: 4 },
-  { measure: 'first', figure: 'first', client: 'loopchart', ratio: 1.3, reached: 1.5 },
+  { measure: 'first', figure: 'first', client: 'loopchart', ratio: 1.3, reached: 1.6 },
   { measure: 'runs', figure: 'runs-cpu', client: 'loopchart', ratio: 0.8, reached: 1.4 },
   { measure: 'runs', figure: 'runs-rss', client: 'loopchart', ratio: 0.7, reached: 1.35 },
 ]
