@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
+import { ask, next } from './ask-child.ts'
 import type { Figure } from './decode.ts'
 import { pageFigure } from './page.ts'
 
@@ -119,25 +119,4 @@ function stall({ hostname, port, host, pathname }: URL, token: string): Socket {
     `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream\r\n\r\n`,
   )
   return socket
-}
-
-async function ask<Answer>(child: ChildProcess, question: object | string): Promise<Answer> {
-  const answer = next<Answer>(child)
-  child.send(question)
-  return answer
-}
-
-async function next<Answer>(child: ChildProcess): Promise<Answer> {
-  const ended = new AbortController()
-  const onExit = (code: number | null): void =>
-    ended.abort(new Error(`a process of the bench ended with ${code}`))
-  child.once('exit', onExit)
-  try {
-    const [answer] = (await once(child, 'message', { signal: ended.signal })) as [Answer]
-    return answer
-  } catch (error) {
-    throw ended.signal.reason ?? error
-  } finally {
-    child.off('exit', onExit)
-  }
 }

@@ -32,6 +32,8 @@ export class DeltaTemplate {
   readonly #filling: (string | number)[]
   readonly #holes: readonly Hole[]
   readonly #after: string
+  /** Which of the holes is that of the delta; -1: none is. */
+  readonly #deltaHole: number
 
   private constructor(event: JsonObject, holes: readonly Hole[], after: string) {
     this.type = typeof event['type'] === 'string' ? event['type'] : ''
@@ -41,6 +43,7 @@ export class DeltaTemplate {
     this.filling = this.#filling
     this.#holes = holes
     this.#after = after
+    this.#deltaHole = holes.findIndex(({ key }) => key === 'delta')
   }
 
   /** Learns from an event and its exact text; null when it is not a flat object that can be told apart by its text. */
@@ -99,9 +102,8 @@ export class DeltaTemplate {
 
   /** The delta of the event whose holes held that; '' when it has no such hole. */
   deltaOf(fillings: Filling, from: number): string {
-    const hole = this.#holes.findIndex(({ key }) => key === 'delta')
-    const written = fillings[from + hole]
-    return hole === -1 || typeof written !== 'string' ? '' : (unescaped(written) ?? '')
+    const written = fillings[from + this.#deltaHole]
+    return this.#deltaHole === -1 || typeof written !== 'string' ? '' : (unescaped(written) ?? '')
   }
 }
 
