@@ -111,12 +111,15 @@ const TRANSPORT_RULES: readonly (readonly [RegExp, RetryRule])[] = [
   [/^ETIMEDOUT$/u, again('connection_lost', 'the network stopped answering')],
   [/^UND_ERR_HEADERS_TIMEOUT$/u, again('headers_timeout', "no answer came within the limit of Node's fetch")],
   [/^UND_ERR_BODY_TIMEOUT$/u, again('stream_stalled', "nothing came within the limit of Node's fetch")],
-  [/^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|UND_ERR_CLOSED|UND_ERR_DESTROYED)$/u, LOST],
+  [/^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|UND_ERR_CLOSED|UND_ERR_DESTROYED|HTTP_CUT)$/u, LOST],
   // A compressed body that stops in the middle.
   [/^Z_BUF_ERROR$/u, LOST],
   [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/u, LOST],
-  [/^UND_ERR_HEADERS_OVERFLOW$/u, never('response_unreadable', 'its headers are too large', CHECK_URL)],
-  [/^(?:HPE_|UND_ERR_RESPONSE)/u, NOT_HTTP],
+  [
+    /^(?:HTTP_HEAD_TOO_LARGE|UND_ERR_HEADERS_OVERFLOW)$/u,
+    never('response_unreadable', 'its headers are too large', CHECK_URL),
+  ],
+  [/^(?:HTTP_INVALID|HPE_|UND_ERR_RESPONSE)/u, NOT_HTTP],
   [/^TOO_MANY_ENCODINGS$/u, never('response_unreadable', 'it is compressed too many times over')],
   [/^(?:Z_|ERR_BROTLI|ERR__ERROR|ZSTD_)/u, never('response_unreadable', 'it is not compressed as it says')],
   [

@@ -4,6 +4,14 @@ export interface TransportRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
+  /** The same body in pieces, where it is sent so. */
+  readonly pieces?: readonly BodyPiece[] | undefined
+}
+
+/** A part of a body, and how many bytes it is in UTF-8. */
+export interface BodyPiece {
+  readonly text: string
+  readonly byteLength: number
 }
 
 /** The headers of a response, by lower-case name; null: it has none of that name. */

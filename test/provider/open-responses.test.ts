@@ -253,7 +253,7 @@ test('a run id that no header can carry still gives one key for all tries of a r
   const provider = await fakeProvider(refuses(500), streams(TEXT))
   const clock = new ManualClock()
   const model = openResponses({ model: 'm-1', apiKey: KEY, baseUrl: provider.baseUrl, clock })
-  const made = agent({ model, clock, random: () => 0 })
+  const made = agent({ model, clock, random: () => 0.5 })
   await finishRun({ live: run(made, 'hi', { runId: 'Grüße\r\nx: y' }), clock })
   expect(provider.seen).toHaveLength(2)
   const keys = provider.seen.map(({ headers }) => headers['idempotency-key'])

@@ -1,0 +1,189 @@
+import { AsyncResource } from 'node:async_hooks'
+import { Buffer } from 'node:buffer'
+import { connect, type OnReadOpts, type Socket } from 'node:net'
+import { connect as connectSecurely, type TLSSocket } from 'node:tls'
+
+import { ResponseParser, type ResponseSink } from './http-parser.ts'
+
+/** Where a connection leads. */
+export interface Origin {
+  readonly host: string
+  readonly port: number
+  readonly isSecure: boolean
+}
+
+/** Takes one response. After `onDone`, `onFail` or `drop` it is told nothing more. */
+export interface ConnectionUser extends ResponseSink {
+  /** What it is told is told in this: a connection outlives its requests, and those who sent them. */
+  readonly context: AsyncResource
+  /** The request may be written. */
+  onReady(connection: Connection): void
+  onDone(): void
+  onFail(error: unknown): void
+}
+
+// Connections belong to nobody who sends a request: what is kept in such a context would be kept as long as they are.
+const OWN_CONTEXT = new AsyncResource('loopchart.connection')
+
+// What is read is dealt with before anything else is: one buffer does for all. A write to a secure connection may read
+// from it, in the middle of what another has read, so that each of those has its own; no record of TLS is larger.
+const READ_BYTES = 64 * 1024
+const SECURE_READ_BYTES = 16 * 1024
+let shared: Buffer | null = null
+
+/** The sessions of secure origins, by which a new connection is sooner there. */
+const sessions = new WeakMap<Origin, Buffer>()
+
+/** One connection, and the one request that it has at a time. */
+export class Connection {
+  readonly #socket: Socket | TLSSocket
+  readonly #onFree: (connection: Connection, reuseMs: number) => void
+  #isReady = false
+  #isPaused = false
+  #user: ConnectionUser | null = null
+  #parser: ResponseParser | null = null
+
+  /** `onFree` is told when a response is whole and the connection may be used again. */
+  static open(origin: Origin, onFree: (connection: Connection, reuseMs: number) => void): Connection {
+    return OWN_CONTEXT.runInAsyncScope(() => new Connection(origin, onFree))
+  }
+
+  private constructor(origin: Origin, onFree: (connection: Connection, reuseMs: number) => void) {
+    this.#onFree = onFree
+    const buffer = origin.isSecure
+      ? Buffer.allocUnsafeSlow(SECURE_READ_BYTES)
+      : (shared ??= Buffer.allocUnsafeSlow(READ_BYTES))
+    const callback = (count: number): boolean => {
+      this.#read(buffer, count)
+      return true
+    }
+    this.#socket = socketTo(origin, { buffer, callback })
+    this.#socket.once(origin.isSecure ? 'secureConnect' : 'connect', () => this.#ready())
+    this.#socket.on('error', (error) => this.#fail(error))
+    this.#socket.on('end', () => this.#end())
+    this.#socket.on('close', () => this.#end())
+  }
+
+  get isOpen(): boolean {
+    return this.#isReady && !this.#socket.destroyed && this.#socket.writable
+  }
+
+  /** Gives the connection to a request, which is told at once or as soon as it stands. */
+  use(user: ConnectionUser): void {
+    this.#user = user
+    this.#parser = new ResponseParser(user)
+    this.#socket.ref()
+    if (this.#isReady) user.onReady(this)
+  }
+
+  /** Sends the whole of a request. */
+  write(pieces: readonly (string | Uint8Array)[]): void {
+    const [only] = pieces
+    if (pieces.length === 1 && typeof only === 'string') {
+      this.#socket.write(only, 'latin1')
+      return
+    }
+    this.#socket.cork()
+    for (const piece of pieces) {
+      if (typeof piece === 'string') this.#socket.write(piece, 'latin1')
+      else this.#socket.write(piece)
+    }
+    this.#socket.uncork()
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#socket.resume()
+  }
+
+  /** Ends the connection; who uses it is told nothing. */
+  drop(): void {
+    this.#user = null
+    this.#parser = null
+    this.#socket.destroy()
+  }
+
+  #ready(): void {
+    this.#isReady = true
+    const user = this.#user
+    if (user !== null) user.context.runInAsyncScope(() => user.onReady(this))
+  }
+
+  #read(buffer: Buffer, count: number): void {
+    const [user, parser] = [this.#user, this.#parser]
+    // Nobody asked for anything.
+    if (user === null || parser === null) return this.drop()
+    try {
+      user.context.runInAsyncScope(() => parser.feed(buffer.subarray(0, count)))
+    } catch (error) {
+      return this.#fail(error)
+    }
+    if (parser.isDone && this.#user === user) this.#finish(user, parser.reuseMs)
+  }
+
+  /** The other side has ended it. */
+  #end(): void {
+    const [user, parser] = [this.#user, this.#parser]
+    if (user === null || parser === null) return this.drop()
+    try {
+      parser.end()
+    } catch (error) {
+      return this.#fail(error)
+    }
+    this.#finish(user, 0)
+  }
+
+  #finish(user: ConnectionUser, reuseMs: number): void {
+    // A server that answers before it has read everything may never read the rest.
+    if (reuseMs > 0 && this.#socket.writableLength === 0 && this.isOpen) {
+      this.#user = null
+      this.#parser = null
+      this.resume()
+      this.#socket.unref()
+      this.#onFree(this, reuseMs)
+    } else {
+      this.drop()
+    }
+    user.context.runInAsyncScope(() => user.onDone())
+  }
+
+  #fail(error: unknown): void {
+    const user = this.#user
+    this.drop()
+    if (user !== null) user.context.runInAsyncScope(() => user.onFail(error))
+  }
+}
+
+const KEEP_ALIVE_DELAY_MS = 60_000
+
+function socketTo(origin: Origin, onread: OnReadOpts): Socket | TLSSocket {
+  const { host, port } = origin
+  const options = {
+    host,
+    port,
+    onread,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS,
+  }
+  if (!origin.isSecure) return connect(options)
+  const session = sessions.get(origin)
+  const socket = connectSecurely({
+    ...options,
+    ...(session === undefined ? {} : { session }),
+    // An address is no name that a certificate could be asked for by.
+    ...(isAddress(host) ? {} : { servername: host }),
+    ALPNProtocols: ['http/1.1'],
+  })
+  return socket.on('session', (given) => sessions.set(origin, given))
+}
+
+function isAddress(host: string): boolean {
+  return host.includes(':') || /^[\d.]+$/u.test(host)
+}

@@ -1,0 +1,123 @@
+import type { ResponseHeaders } from './transport.ts'
+
+/** Why what came back is no HTTP that is read here. */
+export class HttpError extends Error {
+  readonly code: 'HTTP_INVALID' | 'HTTP_HEAD_TOO_LARGE' | 'HTTP_CUT'
+
+  constructor(code: HttpError['code'], message: string) {
+    super(message)
+    this.name = 'HttpError'
+    this.code = code
+  }
+}
+
+/** How the end of a body is told: by its length, by an empty chunk, or by the end of the connection. */
+type BodyFraming = number | 'chunked' | 'until_close'
+
+export interface HttpHead {
+  readonly status: number
+  readonly headers: ResponseHeaders
+  readonly framing: BodyFraming
+  /** For how long the connection may be used again after the response, in milliseconds; 0: not at all. */
+  readonly reuseMs: number
+}
+
+// A server says how long it keeps a connection; without a word it is taken to be five seconds, as many have it. A
+// request that goes out in the last of them may cross the server's end.
+const REUSE_MS = 4000
+const REUSE_MS_MAX = 600_000
+const REUSE_MARGIN_MS = 1000
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/u
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/u
+// Half of a line end, or a character that no line has: each side would read it in its own way.
+// oxlint-disable-next-line no-control-regex -- these are the characters to be refused
+const STRAY = /[\0-\x08\n-\x1f\x7f]/u
+
+/** Reads a head without the blank line at its end. Throws for what is not HTTP/1, or leaves open where its body ends. */
+export function parseHead(text: string): HttpHead {
+  const [first = '', ...lines] = text.split('\r\n')
+  if (hasStray(first) || lines.some(hasStray)) {
+    throw new HttpError('HTTP_INVALID', 'its head has a stray character')
+  }
+  const statusLine = STATUS_LINE.exec(first)
+  if (statusLine === null) throw new HttpError('HTTP_INVALID', 'it does not begin as a response does')
+  const status = Number(statusLine[2])
+  const headers = new HeaderLines(lines)
+  const framing = framingOf(status, headers)
+  const canReuse = statusLine[1] === '1' && framing !== 'until_close'
+  return { status, headers, framing, reuseMs: canReuse ? reuseMsOf(headers) : 0 }
+}
+
+function hasStray(line: string): boolean {
+  return STRAY.test(line)
+}
+
+class HeaderLines implements ResponseHeaders {
+  readonly #names: string[] = []
+  readonly #values: string[] = []
+
+  constructor(lines: readonly string[]) {
+    for (const line of lines) {
+      const colon = line.indexOf(':')
+      const name = line.slice(0, Math.max(0, colon))
+      if (!HEADER_NAME.test(name)) throw new HttpError('HTTP_INVALID', 'a line of its head is no header')
+      this.#names.push(name.toLowerCase())
+      this.#values.push(trimmed(line, colon + 1))
+    }
+  }
+
+  /** One that comes more than once is one with commas, as in fetch. */
+  get(name: string): string | null {
+    let value: string | null = null
+    for (let at = this.#names.indexOf(name); at !== -1; at = this.#names.indexOf(name, at + 1)) {
+      const text = this.#values[at] ?? ''
+      value = value === null ? text : `${value}, ${text}`
+    }
+    return value
+  }
+}
+
+// Only of these two: `trim` knows more spaces, and somebody else would read "chunked" with one of them as another word.
+function trimmed(text: string, from: number): string {
+  let [start, end] = [from, text.length]
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1
+  return text.slice(start, end)
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9
+}
+
+function framingOf(status: number, headers: ResponseHeaders): BodyFraming {
+  const coding = headers.get('transfer-encoding')
+  const length = headers.get('content-length')
+  if (status < 200 || status === 204 || status === 304) return 0
+  // Both at once is how one response is made to look like two.
+  if (coding !== null && length !== null)
+    throw new HttpError('HTTP_INVALID', 'its length is told in two ways')
+  if (coding !== null) {
+    if (coding.toLowerCase() === 'chunked') return 'chunked'
+    throw new HttpError('HTTP_INVALID', 'it is encoded for transfer in a way that is not read')
+  }
+  return length === null ? 'until_close' : lengthOf(length)
+}
+
+function lengthOf(text: string): number {
+  // Some proxies say it twice.
+  const [first = '', ...others] = text.split(',').map((part) => trimmed(part, 0))
+  const length = Number(first)
+  const isSame = others.every((other) => other === first)
+  if (!isSame || !/^\d+$/u.test(first) || !Number.isSafeInteger(length)) {
+    throw new HttpError('HTTP_INVALID', 'its length is no number')
+  }
+  return length
+}
+
+function reuseMsOf(headers: ResponseHeaders): number {
+  if (/(?:^|,)\s*close\s*(?:,|$)/iu.test(headers.get('connection') ?? '')) return 0
+  const seconds = /(?:^|[,;\s])timeout=(\d{1,9})/iu.exec(headers.get('keep-alive') ?? '')?.[1]
+  if (seconds === undefined) return REUSE_MS
+  return Math.min(REUSE_MS_MAX, Math.max(0, Number(seconds) * 1000 - REUSE_MARGIN_MS))
+}

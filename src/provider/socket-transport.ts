@@ -1,0 +1,154 @@
+// HTTP/1.1 over sockets, without a client between: what fetch and undici do for a request costs more than a turn of the
+// loop. Only what a model's endpoint needs is spoken: a request with a body of known length, one at a time.
+import { AsyncResource } from 'node:async_hooks'
+import { Buffer } from 'node:buffer'
+
+import { createBodyDecoder, type BodyDecoder } from './body-decoder.ts'
+import { ConnectionPool } from './connection-pool.ts'
+import type { Connection, ConnectionUser } from './connection.ts'
+import type { HttpHead } from './http-head.ts'
+import type { Transport, TransportRequest, TransportSink } from './transport.ts'
+
+/** Sends over connections of its own. */
+export const socketTransport: Transport = (request, sink) => {
+  const call = new SocketCall(request, sink)
+  const connection = poolOf(request.url).take()
+  if (!connection.isOpen) sink.onQueued()
+  call.start(connection)
+  return () => call.takeBack()
+}
+
+class SocketCall implements ConnectionUser {
+  readonly context = new AsyncResource('loopchart.request')
+  readonly #request: TransportRequest
+  readonly #sink: TransportSink
+  #connection: Connection | null = null
+  #decoder: BodyDecoder | null = null
+  #isOver = false
+
+  constructor(request: TransportRequest, sink: TransportSink) {
+    this.#request = request
+    this.#sink = sink
+  }
+
+  start(connection: Connection): void {
+    this.#connection = connection
+    connection.use(this)
+  }
+
+  takeBack(): void {
+    this.#isOver = true
+    this.#decoder?.destroy()
+    this.#connection?.drop()
+    this.#connection = null
+  }
+
+  onReady(connection: Connection): void {
+    this.#sink.onConnected()
+    try {
+      connection.write(piecesOf(this.#request))
+    } catch (error) {
+      this.onFail(error)
+    }
+  }
+
+  onHead({ status, headers }: HttpHead): void {
+    if (this.#isOver) return
+    this.#decoder = createBodyDecoder(headers.get('content-encoding'), {
+      onChunk: (chunk) => this.#sink.onChunk(chunk),
+      onDrain: () => this.#connection?.resume(),
+      onEnd: () => this.#end(),
+      onError: (error) => this.onFail(error),
+    })
+    this.#sink.onHead(status, headers, status !== 204 && status !== 205)
+  }
+
+  onBody(bytes: Buffer): void {
+    if (this.#isOver) return
+    if (this.#decoder === null) return this.#sink.onChunk(bytes)
+    // It is read later, and the bytes are good only now.
+    if (!this.#decoder.write(Buffer.from(bytes))) this.#connection?.pause()
+  }
+
+  onDone(): void {
+    this.#connection = null
+    if (this.#isOver) return
+    if (this.#decoder === null) this.#end()
+    else this.#decoder.end()
+  }
+
+  onFail(error: unknown): void {
+    if (this.#isOver) return
+    this.takeBack()
+    this.#sink.onError(error)
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#sink.onEnd()
+  }
+}
+
+interface Place {
+  readonly pool: ConnectionPool
+  /** The first lines of every request. */
+  readonly opening: string
+}
+
+const pools = new Map<string, ConnectionPool>()
+// A service may be told where to send to by its users: of the places that it once knew, not all are kept.
+const POOLS_MAX = 1000
+// An endpoint sends everything to one address, and taking that apart costs more than a small request should.
+const places = new WeakMap<URL, Place>()
+
+function poolOf(url: URL): ConnectionPool {
+  return placeOf(url).pool
+}
+
+function placeOf(url: URL): Place {
+  const known = places.get(url)
+  if (known !== undefined) return known
+  const { origin, protocol, hostname, host, port, pathname, search } = url
+  const isSecure = protocol === 'https:'
+  const numbered = {
+    host: hostname.replace(/^\[|\]$/gu, ''),
+    port: Number(port || (isSecure ? 443 : 80)),
+    isSecure,
+  }
+  const pool = pools.get(origin) ?? new ConnectionPool(numbered)
+  if (pools.size >= POOLS_MAX) pools.delete(pools.keys().next().value ?? '')
+  pools.set(origin, pool)
+  const place = {
+    pool,
+    opening: ` ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`,
+  }
+  places.set(url, place)
+  return place
+}
+
+/** A request as it is written. Text of one byte a character is written without a copy of it. */
+function piecesOf(request: TransportRequest): readonly (string | Uint8Array)[] {
+  const { method, url, headers, body } = request
+  let head = `${method}${placeOf(url).opening}`
+  for (const name in headers) head += headerLine(name, headers[name] ?? '')
+  if (body === null) return [`${head}\r\n`]
+  const pieces = request.pieces ?? [{ text: body, byteLength: Buffer.byteLength(body) }]
+  let length = 0
+  for (const { byteLength } of pieces) length += byteLength
+  head += `content-length: ${length}\r\n\r\n`
+  const [only] = pieces
+  if (pieces.length === 1 && only?.text.length === length) return [head + only.text]
+  return [
+    head,
+    ...pieces.map(({ text, byteLength }) => (byteLength === text.length ? text : Buffer.from(text))),
+  ]
+}
+
+/** Endpoints check what they are given; this is where a line break would become a header of its own. */
+function headerLine(name: string, value: string): string {
+  if (/[^!-9;-~]/u.test(name) || /[^\t\x20-\x7e]/u.test(value)) {
+    throw new TypeError(`the header ${JSON.stringify(name)} has a character that it cannot carry`)
+  }
+  return `${name}: ${value}\r\n`
+}
