@@ -12,7 +12,7 @@ import type { AnyItem } from '../protocol/items.ts'
 import type { ValidationProfile } from '../protocol/validation-profile.ts'
 import type { Clock } from '../clock.ts'
 import type { StreamLimits } from '../stream/stream-limits.ts'
-import type { RequestPlan } from './build-request.ts'
+import type { BuiltRequest, RequestPlan } from './build-request.ts'
 import type { Model } from './model.ts'
 import type { OutputCheck } from './structured-output.ts'
 import type { ToolPort } from './tool-port.ts'
@@ -46,10 +46,7 @@ export interface Agent {
   readonly wallTimeMs: number | null
   /** What requests are made from, as data: for the log, so that they can be made again without the agent. */
   readonly description: AgentDescription
-  readonly buildRequest: (input: RespondInput) => {
-    readonly text: string
-    readonly warnings: readonly string[]
-  }
+  readonly buildRequest: (input: RespondInput) => BuiltRequest
   readonly checkOutput: OutputCheck | null
   readonly compaction: CompactionPort | null
 }

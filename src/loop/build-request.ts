@@ -2,8 +2,10 @@ import type { ContinuityMode, RespondInput } from '../../machines/loop.types.ts'
 import type { InputItem } from '../protocol/items.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import { parseRequest } from '../protocol/parse-request.ts'
+import { ownText } from '../stream/own-text.ts'
 import type { AnswerText } from './call-items.ts'
-import { InputWriter, itemsText, joined } from './input-text.ts'
+import { InputWriter, itemsText, joined, textPiece } from './input-text.ts'
+import type { TextPiece } from './model.ts'
 import type { RequestOptions, SystemPromptPlacement } from './request-options.ts'
 import { toolChoiceFor } from './tool-choice.ts'
 
@@ -24,6 +26,8 @@ export interface RequestPlan {
 export interface BuiltRequest {
   /** The body as it is sent. */
   readonly text: string
+  /** The same in pieces, where it carries the whole conversation. */
+  readonly pieces: readonly TextPiece[] | undefined
   /** What of the options or of the conversation could not be sent as it was. */
   readonly warnings: readonly string[]
 }
@@ -46,9 +50,16 @@ export function buildRequest(plan: RequestPlan, input: RespondInput): BuiltReque
     ...supported(plan, choiceOfTools(plan, input)),
     ...(previousId === null ? {} : { previous_response_id: previousId }),
   })
-  const opening = joined(head.opening, JSON.stringify(fields).slice(1, -1))
-  const text = `${opening},"input":[${joined(itemsText(prompt.items), written.text)}]}`
-  return { text, warnings: [...head.warnings, ...written.warnings] }
+  const opening = `${joined(head.opening, JSON.stringify(fields).slice(1, -1))},"input":[`
+  const first = itemsText(prompt.items)
+  const text = `${opening}${joined(first, written.text)}]}`
+  const warnings = [...head.warnings, ...written.warnings]
+  if (previousId !== null) return { text, pieces: undefined, warnings }
+  // The text itself is shared with those before and after it, as long as nobody makes it one piece.
+  if (written.pieces.length === 0) return { text, pieces: [textPiece(ownText(text))], warnings }
+  const before = textPiece(`${opening}${first === '' ? '' : `${first},`}`)
+  const behind = textPiece(`${written.rest === '' ? '' : `,${written.rest}`}]}`)
+  return { text, pieces: [before, ...written.pieces, behind], warnings }
 }
 
 const WRITERS = new WeakMap<RequestPlan, Partial<Record<ContinuityMode, InputWriter>>>()

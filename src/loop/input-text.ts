@@ -1,12 +1,19 @@
+import { Buffer } from 'node:buffer'
+
 import type { AnyItem } from '../protocol/items.ts'
 import { parseRequest } from '../protocol/parse-request.ts'
 import { ownText } from '../stream/own-text.ts'
 import { inputItems, type InputItemsOptions } from './input-items.ts'
+import type { TextPiece } from './model.ts'
 import { CallIds, closedParts } from './pair-calls.ts'
 
 /** The items of a request as JSON, without the brackets around them. */
 export interface InputText {
   readonly text: string
+  /** The first of the text, in pieces that are sent as they are. */
+  readonly pieces: readonly TextPiece[]
+  /** What of the text is behind the pieces, without the comma between. */
+  readonly rest: string
   /** What could not be sent as it was, each thing once. */
   readonly warnings: readonly string[]
 }
@@ -16,14 +23,15 @@ interface Written {
   readonly items: AnyItem[]
   readonly warnings: Set<string>
   readonly ids: CallIds
-  /** Of the first of them, in large pieces. */
+  /** Of the first of them, in large pieces; and these together. */
+  readonly pieces: TextPiece[]
   settled: string
   /** Of the others. */
   text: string
 }
 
-// A text that was put together is in pieces until it is sent, and is made one for that each time: few large pieces are
-// copied far quicker than many small ones.
+// A text that was put together is in pieces until it is made one, which for a megabyte takes longer than sending it does.
+// So most of it is sent piece by piece.
 const PIECE_CHARS = 32 * 1024
 
 /**
@@ -55,29 +63,44 @@ export class InputWriter {
     // What is open may be sent in another way once more is known.
     const open = this.#textOf(items.slice(written.items.length), new CallIds(written.ids))
     const warnings = new Set([...written.warnings, ...open.warnings])
-    const text = joined(joined(written.settled, written.text), open.text)
-    return { text, warnings: [...warnings] }
+    const rest = joined(written.text, open.text)
+    const { settled, pieces } = written
+    return { text: joined(settled, rest), pieces: [...pieces], rest, warnings: [...warnings] }
   }
 
   #writtenOf(items: readonly AnyItem[]): Written {
     const [first] = items
     const known = first === undefined ? undefined : this.#written.get(first)
     if (known !== undefined && isPrefix(known.items, items)) return known
-    const none: Written = { items: [], warnings: new Set(), ids: new CallIds(), settled: '', text: '' }
+    const none: Written = {
+      items: [],
+      warnings: new Set(),
+      ids: new CallIds(),
+      pieces: [],
+      settled: '',
+      text: '',
+    }
     if (first !== undefined) this.#written.set(first, none)
     return none
   }
 
   #textOf(part: readonly AnyItem[], ids: CallIds): InputText {
     const { items, warnings } = inputItems(part, this.#options, ids)
-    return { text: itemsText(items), warnings }
+    const text = itemsText(items)
+    return { text, pieces: [], rest: text, warnings }
   }
 }
 
 function settle(written: Written): void {
   if (written.text.length < PIECE_CHARS) return
-  written.settled = joined(written.settled, ownText(written.text))
+  const text = ownText(written.settled === '' ? written.text : `,${written.text}`)
+  written.pieces.push(textPiece(text))
+  written.settled += text
   written.text = ''
+}
+
+export function textPiece(text: string): TextPiece {
+  return { text, byteLength: Buffer.byteLength(text) }
 }
 
 /** Items that are checked, as JSON without the brackets around them. */

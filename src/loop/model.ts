@@ -7,9 +7,20 @@ export interface ResponseHead {
   readonly contentType: string | null
 }
 
+/** A part of a text, and how many bytes it is in UTF-8. */
+export interface TextPiece {
+  readonly text: string
+  readonly byteLength: number
+}
+
 export interface ModelRequest {
   /** The exact text to send. */
   readonly body: string
+  /**
+   * The same text in pieces, where it carries the whole conversation and so has most in common with the one before. To send
+   * it piece by piece takes far less than to make it one.
+   */
+  readonly pieces?: readonly TextPiece[] | undefined
   /** The same for every attempt at one request. */
   readonly idempotencyKey: string
   readonly signal: AbortSignal

@@ -13,6 +13,7 @@ import { tolerant } from '../protocol/tolerant.ts'
 import type { AssembledResponse } from '../stream/assemble-response.ts'
 import type { ResponseReader } from '../stream/response-reader.ts'
 import type { Agent } from './agent.ts'
+import type { BuiltRequest } from './build-request.ts'
 import type { EffectIo } from './effect.ts'
 import type { Model, ResponseHead } from './model.ts'
 import { promoteItems } from './promote-items.ts'
@@ -28,16 +29,22 @@ export type RespondValue = RespondOutput & {
 
 /** The request as it will be sent, or why it cannot be. */
 export type Announcement =
-  | { readonly ok: true; readonly sent: FramePayload<RequestSentFrame>; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true
+      readonly sent: FramePayload<RequestSentFrame>
+      readonly pieces: BuiltRequest['pieces']
+      readonly warnings: readonly string[]
+    }
   | { readonly ok: false; readonly error: RespondError }
 
 /** Puts the request together: pure, so that what the log says and what is sent are one text. */
 export function announceRequest(agent: Agent, input: RespondInput): Announcement {
   try {
-    const { text, warnings } = agent.buildRequest(input)
+    const { text, pieces, warnings } = agent.buildRequest(input)
     const { turn, attempt, kind, mode: continuity } = input
     const { endpoint, name: model } = modelOf(agent, input)
-    return { ok: true, sent: { turn, attempt, kind, continuity, endpoint, model, body: text }, warnings }
+    const sent = { turn, attempt, kind, continuity, endpoint, model, body: text }
+    return { ok: true, sent, pieces, warnings }
   } catch (error) {
     if (!(error instanceof LoopchartError)) throw error
     const { code, message } = error
@@ -70,6 +77,7 @@ export async function respond(
   const read = (): ResponseReader => (reader ??= openReader(agent, input, contentType, io))
   const fault = await modelOf(agent, input).send({
     body: announced.sent.body,
+    pieces: announced.pieces,
     idempotencyKey: `${io.runId}/${requestName(input)}`,
     signal: io.signal,
     onHead: (head) => {

@@ -9,6 +9,7 @@ import { exchange, type ExchangeHead, type Wire } from './exchange.ts'
 import type { ProviderFault } from './fault.ts'
 import type { ProfileName } from './profiles.ts'
 import { transportOf } from './own-transport.ts'
+import type { BodyPiece } from './transport.ts'
 import { CAPS, STREAM_TIMEOUTS, WHOLE_TIMEOUTS, withGiven, type Caps, type Timeouts } from './timeouts.ts'
 
 export interface OpenResponsesOptions extends EndpointOptions {
@@ -23,8 +24,8 @@ export interface OpenResponsesOptions extends EndpointOptions {
   readonly timeouts?: Partial<Timeouts> | undefined
   readonly caps?: Partial<Caps> | undefined
   /**
-   * Instead of Node's own. Without it requests go to what Node's fetch uses, past the fetch itself, which costs less; or to
-   * the `fetch` that somebody put in the place of Node's.
+   * Sends instead of our own connections. Without it, what was set for Node's fetch is used all the same: a fetch in its
+   * place, a dispatcher.
    */
   readonly fetch?: typeof globalThis.fetch | undefined
   readonly clock?: Clock | undefined
@@ -33,6 +34,7 @@ export interface OpenResponsesOptions extends EndpointOptions {
 /** What one request brings along: the exact text to send, and who takes what comes back. */
 export interface SendOptions {
   readonly body: string
+  readonly pieces?: readonly BodyPiece[] | undefined
   readonly idempotencyKey: string
   readonly signal: AbortSignal
   readonly onHead: (head: ExchangeHead) => void
@@ -124,7 +126,7 @@ function senderTo(path: string, endpoint: Endpoint, wire: Wire, expects: 'stream
   const { headers, urlOf, placeOf } = endpoint
   const place = placeOf(path)
   const url = urlOf(path)
-  return ({ body, idempotencyKey, signal, onHead, onChunk }) =>
+  return ({ body, pieces, idempotencyKey, signal, onHead, onChunk }) =>
     exchange(wire, {
       method: 'POST',
       url,
@@ -139,6 +141,7 @@ function senderTo(path: string, endpoint: Endpoint, wire: Wire, expects: 'stream
         'idempotency-key': headerSafe(idempotencyKey),
       },
       body,
+      pieces,
       expects,
       signal,
       onHead,

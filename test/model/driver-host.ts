@@ -279,7 +279,7 @@ function stubAgent(onRequest: (request: ModelRequest) => void): Agent {
     continuity: 'auto',
     wallTimeMs: null,
     description: { fingerprint: '', plans: [], encodings: {} },
-    buildRequest: () => ({ text: '{}', warnings: [] }),
+    buildRequest: () => ({ text: '{}', pieces: undefined, warnings: [] }),
     checkOutput: null,
     compaction: null,
   }

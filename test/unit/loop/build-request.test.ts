@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer'
+
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
@@ -232,4 +234,23 @@ test('the same input gives the same bytes', () => {
 test('a plan that the protocol does not take is refused before it is sent', () => {
   const wrong = plan({}, { definitions: [{ type: 'function', name: 'a.b' }] })
   expect(refusalOf(() => built(wrong, initial))).toMatch(/^request_invalid: .*tools\[0\]\.name/)
+})
+
+test.for(['system', 'instructions', 'developer', 'both'] as const)(
+  'with the instructions as %s, a long request is the same text in pieces as in one',
+  (systemPromptPlacement) => {
+    const items = [user('2+3?'), ...Array.from({ length: 400 }, () => user('wörd '.repeat(40)))]
+    const stateless = { ...initial, mode: 'stateless', items } as const
+    const request = built(plan({ systemPromptPlacement }), stateless)
+    const pieces = request.pieces ?? []
+    expect(pieces.map(({ text }) => text).join('')).toBe(request.text)
+    expect(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)).toBe(Buffer.byteLength(request.text))
+    expect(pieces.length).toBeGreaterThan(2)
+  },
+)
+
+test('a short request is one piece, and one that goes on from a response has none', () => {
+  const request = built(plan(), initial)
+  expect(request.pieces).toEqual([{ text: request.text, byteLength: Buffer.byteLength(request.text) }])
+  expect(built(plan(), { ...followUp, previousResponseId: 'resp_1' }).pieces).toBeUndefined()
 })

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer'
+
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
@@ -43,7 +45,7 @@ test('what is written piece by piece is what is written at once, for any items',
         const { text, warnings } = writer.write(part)
         expect(JSON.parse(`[${text}]`)).toEqual(JSON.parse(JSON.stringify(whole.items)))
         expect(new Set(warnings)).toEqual(new Set(whole.warnings))
-        expect(new InputWriter(OPTIONS).write(part)).toEqual({ text, warnings })
+        expect(new InputWriter(OPTIONS).write(part)).toMatchObject({ text, warnings })
       }
     }),
     { numRuns: 1000 },
@@ -61,6 +63,24 @@ test('the text of a request is the start of the next one’s, also where it is l
     before = text
   }
   expect(before).toBe(JSON.stringify(inputItems(items, OPTIONS).items).slice(1, -1))
+})
+
+test('a long text is in pieces that stay as they are from one request to the next', () => {
+  const writer = new InputWriter(OPTIONS)
+  const items: AnyItem[] = [user('Grüße 緑')]
+  let before = writer.write(items)
+  for (let turn = 0; turn < 300; turn += 1) {
+    items.push(call(`call_${turn}`), output(`call_${turn}`), says(`${turn} ${'ü'.repeat(300)}`), user('on'))
+    const written = writer.write(items)
+    const { text, pieces, rest } = written
+    const together = pieces.map((piece) => piece.text).join('')
+    expect(together === '' ? rest : rest === '' ? together : `${together},${rest}`).toBe(text)
+    for (const piece of pieces) expect(piece.byteLength).toBe(Buffer.byteLength(piece.text))
+    before.pieces.forEach((piece, at) => expect(pieces[at]).toBe(piece))
+    before = written
+  }
+  expect(before.pieces.length).toBeGreaterThan(3)
+  expect(before.rest.length).toBeLessThan(before.text.length / 4)
 })
 
 test('a conversation that begins with the same item and goes on in another way is written anew', () => {
