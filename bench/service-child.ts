@@ -44,18 +44,13 @@ const sampler = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss
 process.on('message', (asked: string) => {
   if (asked === 'measure') {
     globalThis.gc?.()
-    delay.reset()
-    peak = process.memoryUsage.rss()
-    process.send?.({ rssMiB: peak / MIB })
-  } else if (asked === 'report') {
     const { rss, heapUsed, external } = process.memoryUsage()
+    delay.reset()
+    peak = rss
+    process.send?.({ heldMiB: (heapUsed + external) / MIB })
+  } else if (asked === 'report') {
     const delayMs = { p99: delay.percentile(99) / NS_PER_MS, max: delay.max / NS_PER_MS }
-    process.send?.({
-      peakMiB: Math.max(peak, rss) / MIB,
-      heapMiB: heapUsed / MIB,
-      externalMiB: external / MIB,
-      delayMs,
-    })
+    process.send?.({ peakMiB: Math.max(peak, process.memoryUsage.rss()) / MIB, delayMs })
   } else {
     clearInterval(sampler)
     void stop()

@@ -16,8 +16,6 @@ const STALLED_WAIT_MS = 3_000
 
 interface Report {
   readonly peakMiB: number
-  readonly heapMiB: number
-  readonly externalMiB: number
   readonly delayMs: { readonly p99: number; readonly max: number }
 }
 
@@ -90,26 +88,25 @@ function figuresOf(few: Started, report: Report, read: Read): readonly Figure[] 
   ]
 }
 
-/** What readers hold who take nothing of a long log: how much higher the process comes than in the same time without them. */
+/** What readers hold who take nothing of a long log: how much more is left after a collection than the load alone adds in the same time. */
 async function stalledFigure(service: ChildProcess, frames: string, token: string): Promise<Figure> {
-  const without = await peakAfter(service)
+  const start = await heldAfterWait(service)
+  const before = await heldAfterWait(service)
   const sockets = Array.from({ length: STALLED }, () => stall(new URL(frames), token))
-  const withThem = await peakAfter(service)
+  const after = await heldAfterWait(service)
   for (const socket of sockets) socket.destroy()
   return {
     id: 'service_stalled_reader_mib',
-    value: Math.max(0, withThem - without) / STALLED,
+    value: Math.max(0, after - before - (before - start)) / STALLED,
     unit: 'MiB',
     budget: 1,
-    about: `the rise of the process for each of ${STALLED} readers that take nothing, beside the load alone`,
+    about: `what each of ${STALLED} readers that take nothing holds after a collection, beside the load`,
   }
 }
 
-/** The most that the process has while the load goes on, from a collection on. */
-async function peakAfter(service: ChildProcess): Promise<number> {
-  await ask(service, 'measure')
+async function heldAfterWait(service: ChildProcess): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, STALLED_WAIT_MS))
-  return (await ask<Report>(service, 'report')).peakMiB
+  return (await ask<{ heldMiB: number }>(service, 'measure')).heldMiB
 }
 
 function stall({ hostname, port, host, pathname }: URL, token: string): Socket {

@@ -28,10 +28,10 @@ export function firstPieces(): readonly [Buffer, Buffer] {
   return [bytesOf(events.slice(0, until), ''), bytesOf(events.slice(until))]
 }
 
-/** The answers of a tool loop, one a turn: calls of `note`, then one word. */
-export function loopAnswers(turns: number): readonly Buffer[] {
+/** The answers of a tool loop, one a turn, an event a chunk: calls of `note`, then one word. */
+export function loopAnswers(turns: number): readonly (readonly Uint8Array[])[] {
   return Array.from({ length: turns }, (_, turn) =>
-    bytesOf(turn === turns - 1 ? lastAnswer(turn) : callAnswer(turn)),
+    cutAtEvents(bytesOf(turn === turns - 1 ? lastAnswer(turn) : callAnswer(turn))),
   )
 }
 

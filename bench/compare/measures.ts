@@ -49,7 +49,7 @@ export const MEASURES: readonly Measure[] = [
   },
   {
     name: 'loop',
-    about: 'CPU ms of a 20-turn tool loop, 50 argument deltas each',
+    about: 'CPU ms of a 20-turn tool loop, 50 argument deltas each, one event per chunk',
     run: async (stand, plan) => {
       const taskOf = (client: string): Task => loopTask(stand, 20, continuityOf(client), LOOPS)
       return { loop: await rounds(stand, plan, { taskOf, warmUps: 25, unitUs: 1000 * LOOPS }) }

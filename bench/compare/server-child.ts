@@ -1,6 +1,6 @@
 // The provider of the comparison, in a process of its own, on loopback. The first part of a path names the scenario:
 //   /events-N    one message of N deltas, one event a chunk
-//   /loop-N      a tool loop of N turns; which turn it is is read from the request
+//   /loop-N      a tool loop of N turns, one event a chunk; which turn it is is read from the request
 //   /first       head, then what a first text needs in one piece, then the rest
 // Speaks with its parent by messages: its url at the start, and the times of first bytes when asked for.
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ const PAUSE_MS = 2
 const FIRST = firstPieces()
 
 const streams = new Map<number, readonly Uint8Array[]>()
-const loops = new Map<number, readonly Buffer[]>()
+const loops = new Map<number, readonly (readonly Uint8Array[])[]>()
 let firstBytesAt: bigint[] = []
 
 const server = createServer((request, response) => {
@@ -63,8 +63,8 @@ function sendTurn(response: ServerResponse, body: Buffer, turns: number): void {
   const turn = turnOf(body)
   const isAnswered =
     turn === 0 || (body.includes(callIdOf(turn - 1)) && body.includes(notedText(noteText(turn - 1))))
-  const bytes = cached(loops, turns, loopAnswers)[turn]
-  if (bytes === undefined || !isAnswered) {
+  const chunks = cached(loops, turns, loopAnswers)[turn]
+  if (chunks === undefined || !isAnswered) {
     const message = `turn ${turn} of ${turns} does not bring the output of the call before`
     response.writeHead(400, { 'content-type': 'application/json' })
     response.end(
@@ -73,7 +73,8 @@ function sendTurn(response: ServerResponse, body: Buffer, turns: number): void {
     return
   }
   begin(response)
-  response.end(bytes)
+  for (const chunk of chunks) response.write(chunk)
+  response.end()
 }
 
 const PREVIOUS = Buffer.from('"previous_response_id":"resp_')
