@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { Buffer } from 'node:buffer'
 import { connect, type OnReadOpts, type Socket } from 'node:net'
-import { connect as connectSecurely, type TLSSocket } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 
 import { ResponseParser, type ResponseSink } from './http-parser.ts'
 
@@ -174,7 +174,9 @@ function socketTo(origin: Origin, onread: OnReadOpts): Socket | TLSSocket {
   }
   if (!origin.isSecure) return connect(options)
   const session = sessions.get(origin)
-  const socket = connectSecurely({
+  // Loaded when it is needed: a model on the same machine needs none of it.
+  const tls = process.getBuiltinModule('node:tls')
+  const socket = tls.connect({
     ...options,
     ...(session === undefined ? {} : { session }),
     // An address is no name that a certificate could be asked for by.

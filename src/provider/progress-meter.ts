@@ -26,7 +26,9 @@ class EventMeter implements ProgressMeter {
   #isAfterCr = false
 
   feed(chunk: Uint8Array): boolean {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const bytes = Buffer.isBuffer(chunk)
+      ? chunk
+      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     const end = endOfEvents(bytes)
     if (end === -1) return this.#read(bytes)
     // Behind a blank line nothing is left of what came before.
@@ -34,7 +36,7 @@ class EventMeter implements ProgressMeter {
     this.#matched = 0
     this.#hasData = false
     this.#isAfterCr = false
-    this.#read(bytes.subarray(end))
+    if (end < bytes.length) this.#read(bytes.subarray(end))
     return true
   }
 

@@ -22,6 +22,7 @@ import {
   TEXT,
   type Answer,
 } from '../provider/fake-provider.ts'
+import { CERTIFICATE } from '../provider/test-certificate.ts'
 import { finishRun, framesOf, untilFrame } from '../scripted-model.ts'
 
 const NO_RETRY = { retry: { times: 0 } }
@@ -43,29 +44,9 @@ test('fault P04: a host name that nobody knows is tried again and ends the run a
   expect(framesOf(frames, 'request_sent')).toHaveLength(2)
 })
 
-// Made for these tests, worth nothing anywhere else.
-const TLS = {
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgmwGifi9vN6BlG5FM
-PzKOdFTaOm77FOOts0jtRnffQnmhRANCAAS9gaiQW3FjEpMqNdonkZf51XqQCxhE
-spyXi+JbN7x5iRZyT0kfW0e7lrB1YIkVZZ2FBaGRLeddDbBu0/xVVfmW
------END PRIVATE KEY-----`,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBjzCCATagAwIBAgIUFz4wJKhpNEZGet8/Z+KtaXqmxvYwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTExNjA4NDYwNVoYDzIxMjYxMDIz
-MDg0NjA1WjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAAS9gaiQW3FjEpMqNdonkZf51XqQCxhEspyXi+JbN7x5iRZyT0kfW0e7
-lrB1YIkVZZ2FBaGRLeddDbBu0/xVVfmWo2QwYjAdBgNVHQ4EFgQU4UsVz35iDivP
-K3/JAfooyFf/PlIwHwYDVR0jBBgwFoAU4UsVz35iDivPK3/JAfooyFf/PlIwDwYD
-VR0TAQH/BAUwAwEB/zAPBgNVHREECDAGhwR/AAABMAoGCCqGSM49BAMCA0cAMEQC
-IGazXwMvMmwH2MYNVQ7EbQ4kwdSrdMsioxZWXBOKnMbqAiAwaUtBt7y/rIfaQqd3
-lZB0BNiyX+jQ3OoZX4juNdA7DQ==
------END CERTIFICATE-----`,
-}
-
 test('fault P04: a certificate that nobody vouches for ends the run at once, and no request is sent', async () => {
   let requests = 0
-  const server = createServer(TLS, (_request, response) => {
+  const server = createServer(CERTIFICATE, (_request, response) => {
     requests += 1
     response.end()
   })
