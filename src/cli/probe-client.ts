@@ -60,6 +60,7 @@ export function createProbeClient({ baseUrl, apiKey, profile, signal }: ProbeCli
         accept: isStreamed ? 'text/event-stream' : 'application/json',
         'accept-encoding': 'identity',
       },
+      idempotencyKey: null,
       body: JSON.stringify(body),
       expects: isStreamed ? 'stream' : 'body',
       signal,

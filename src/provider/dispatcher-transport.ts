@@ -5,7 +5,13 @@ import { Buffer } from 'node:buffer'
 
 import { ownText } from '../stream/own-text.ts'
 import { createBodyDecoder, type BodyDecoder } from './body-decoder.ts'
-import type { ResponseHeaders, Transport, TransportRequest, TransportSink } from './transport.ts'
+import {
+  headersOf,
+  type ResponseHeaders,
+  type Transport,
+  type TransportRequest,
+  type TransportSink,
+} from './transport.ts'
 
 /** The part of the first version of undici's dispatcher that is used here. */
 export interface Dispatcher {
@@ -64,8 +70,10 @@ function inOwnContext(sink: TransportSink): TransportSink {
   }
 }
 
-function optionsOf({ method, url, headers, body }: TransportRequest): DispatchOptions {
+function optionsOf(request: TransportRequest): DispatchOptions {
+  const { method, url, body } = request
   const { origin, path } = addressOf(url)
+  const headers = headersOf(request)
   // A copy is sent: the text of a request shares what it repeats with those before, until somebody makes it one piece.
   const sent = body === null ? null : ownText(body)
   return { origin, path, method, headers, body: sent, headersTimeout: 0, bodyTimeout: 0 }

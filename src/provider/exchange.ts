@@ -12,7 +12,7 @@ import {
 import { createProgressMeter, type ProgressMeter } from './progress-meter.ts'
 import { retryAtOf } from './retry-after.ts'
 import type { Caps, Timeouts } from './timeouts.ts'
-import type { BodyPiece, ResponseHeaders, Transport, TransportSink } from './transport.ts'
+import type { ResponseHeaders, Transport, TransportRequest, TransportSink } from './transport.ts'
 import { Watchdog, type StopCause } from './watchdog.ts'
 
 /** What a provider says before the body. */
@@ -22,14 +22,8 @@ export interface ExchangeHead {
   readonly contentType: string | null
 }
 
-export interface ExchangeRequest {
-  readonly method: 'GET' | 'POST'
-  readonly url: URL
+export interface ExchangeRequest extends TransportRequest {
   readonly place: FaultPlace
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | null
-  /** The same body in pieces, where it is sent so. */
-  readonly pieces?: readonly BodyPiece[] | undefined
   /** What the response is where its content type does not say. */
   readonly expects: 'stream' | 'body'
   readonly signal: AbortSignal

@@ -1,12 +1,13 @@
 import { withConnectProbe } from './connect-probe.ts'
-import type { Transport, TransportSink } from './transport.ts'
+import { headersOf, type Transport, type TransportSink } from './transport.ts'
 
 /** Sends with a fetch: somebody's own, or one that was put in the place of Node's. */
 export function fetchTransport(fetch: typeof globalThis.fetch): Transport {
-  return ({ method, url, headers, body }, sink) => {
+  return (request, sink) => {
+    const { method, url, body } = request
     const controller = new AbortController()
     const { signal } = controller
-    const init: RequestInit = { method, headers: { ...headers }, body, signal, redirect: 'manual' }
+    const init: RequestInit = { method, headers: headersOf(request), body, signal, redirect: 'manual' }
     const watcher = { onQueued: () => sink.onQueued(), onConnected: () => sink.onConnected() }
     void withConnectProbe(watcher, () => deliver(() => fetch(url, init), sink, signal))
     return () => controller.abort()

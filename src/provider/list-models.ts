@@ -46,6 +46,7 @@ export async function listModels(options: ListModelsOptions = {}): Promise<reado
         accept: 'application/json',
         'accept-encoding': 'identity',
       },
+      idempotencyKey: null,
       body: null,
       expects: 'body',
       signal,

@@ -123,23 +123,24 @@ function wireOf(options: OpenResponsesOptions, isStreamed: boolean): Wire {
 }
 
 function senderTo(path: string, endpoint: Endpoint, wire: Wire, expects: 'stream' | 'body'): SendBody {
-  const { headers, urlOf, placeOf } = endpoint
+  const { urlOf, placeOf } = endpoint
   const place = placeOf(path)
   const url = urlOf(path)
+  const headers = {
+    'user-agent': 'loopchart',
+    ...endpoint.headers,
+    'content-type': 'application/json',
+    accept: expects === 'stream' ? 'text/event-stream, application/json' : 'application/json',
+    // A compressed stream waits in somebody's buffer, and a small one may be a very large one.
+    'accept-encoding': 'identity',
+  }
   return ({ body, pieces, idempotencyKey, signal, onHead, onChunk }) =>
     exchange(wire, {
       method: 'POST',
       url,
       place,
-      headers: {
-        'user-agent': 'loopchart',
-        ...headers,
-        'content-type': 'application/json',
-        accept: expects === 'stream' ? 'text/event-stream, application/json' : 'application/json',
-        // A compressed stream waits in somebody's buffer, and a small one may be a very large one.
-        'accept-encoding': 'identity',
-        'idempotency-key': headerSafe(idempotencyKey),
-      },
+      headers,
+      idempotencyKey: headerSafe(idempotencyKey),
       body,
       pieces,
       expects,

@@ -129,9 +129,9 @@ function placeOf(url: URL): Place {
 
 /** A request as it is written. Text of one byte a character is written without a copy of it. */
 function piecesOf(request: TransportRequest): readonly (string | Uint8Array)[] {
-  const { method, url, headers, body } = request
-  let head = `${method}${placeOf(url).opening}`
-  for (const name in headers) head += headerLine(name, headers[name] ?? '')
+  const { method, url, headers, idempotencyKey, body } = request
+  let head = `${method}${placeOf(url).opening}${linesOf(headers)}`
+  if (idempotencyKey !== null) head += headerLine('idempotency-key', idempotencyKey)
   if (body === null) return [`${head}\r\n`]
   const pieces = request.pieces ?? [{ text: body, byteLength: Buffer.byteLength(body) }]
   let length = 0
@@ -143,6 +143,17 @@ function piecesOf(request: TransportRequest): readonly (string | Uint8Array)[] {
     head,
     ...pieces.map(({ text, byteLength }) => (byteLength === text.length ? text : Buffer.from(text))),
   ]
+}
+
+const writtenHeaders = new WeakMap<TransportRequest['headers'], string>()
+
+function linesOf(headers: TransportRequest['headers']): string {
+  const known = writtenHeaders.get(headers)
+  if (known !== undefined) return known
+  let lines = ''
+  for (const [name, value] of Object.entries(headers)) lines += headerLine(name, value)
+  writtenHeaders.set(headers, lines)
+  return lines
 }
 
 /** Endpoints check what they are given; this is where a line break would become a header of its own. */

@@ -2,10 +2,18 @@
 export interface TransportRequest {
   readonly method: 'GET' | 'POST'
   readonly url: URL
+  /** What all requests to a place have in common: one object for all of them. */
   readonly headers: Readonly<Record<string, string>>
+  /** The same for every attempt at one request; null: it may be sent twice. */
+  readonly idempotencyKey: string | null
   readonly body: string | null
   /** The same body in pieces, where it is sent so. */
   readonly pieces?: readonly BodyPiece[] | undefined
+}
+
+/** All headers of a request. */
+export function headersOf({ headers, idempotencyKey }: TransportRequest): Record<string, string> {
+  return idempotencyKey === null ? { ...headers } : { ...headers, 'idempotency-key': idempotencyKey }
 }
 
 /** A part of a body, and how many bytes it is in UTF-8. */

@@ -143,6 +143,7 @@ const TOO_LARGE = 'HTTP_HEAD_TOO_LARGE'
 
 /** Whatever is refused, and when: with the last byte of it. */
 const REFUSED: readonly (readonly [string, string, string])[] = [
+  ['a status in another notation', response([], '', 'HTTP/1.1 1e2'), INVALID],
   ['a length and an encoding', response([CHUNKED, 'content-length: 5']), INVALID],
   ['a length that is no number', response(['content-length: 5x']), INVALID],
   ['a length below nothing', response(['content-length: -5']), INVALID],

@@ -18,7 +18,7 @@ function send(request: Partial<TransportRequest> & Pick<TransportRequest, 'url'>
   const calls: string[] = []
   return new Promise((resolve) => {
     socketTransport(
-      { method: 'POST', headers: {}, body: '{}', ...request },
+      { method: 'POST', headers: {}, idempotencyKey: null, body: '{}', ...request },
       {
         onQueued: () => calls.push('queued'),
         onConnected: () => calls.push('connected'),
@@ -119,7 +119,7 @@ test('a request that is taken back is told nothing more', async () => {
   const told: string[] = []
   const tell = (what: string) => (): void => void told.push(what)
   const takeBack = socketTransport(
-    { method: 'POST', url: new URL(provider.baseUrl), headers: {}, body: '{}' },
+    { method: 'POST', url: new URL(provider.baseUrl), headers: {}, idempotencyKey: null, body: '{}' },
     {
       onQueued: tell('queued'),
       onConnected: tell('connected'),
