@@ -46,7 +46,7 @@ export async function compare({ only, isQuick }: ComparisonOptions): Promise<rea
     console.error(`bench: compare/${name}: ${about}`)
     const [all = 1, quick = 1] = ROUNDS[name] ?? []
     const clients = clientsIn(name, isQuick)
-    const plan = { clients, rounds: isQuick ? quick : all, warmUp: isQuick ? 0.5 : 1 }
+    const plan = { clients, rounds: isQuick ? quick : all, warmUp: isQuick ? 0.25 : 1 }
     compared.push(...comparedOf(await run(stand, plan)))
   }
   return compared

@@ -52,7 +52,7 @@ export const MEASURES: readonly Measure[] = [
     about: 'CPU ms of a 20-turn tool loop, 50 argument deltas each, one event per chunk',
     run: async (stand, plan) => {
       const taskOf = (client: string): Task => loopTask(stand, 20, continuityOf(client), LOOPS)
-      return { loop: await rounds(stand, plan, { taskOf, warmUps: 25, unitUs: 1000 * LOOPS }) }
+      return { loop: await rounds(stand, plan, { taskOf, warmUps: 60, unitUs: 1000 * LOOPS }) }
     },
   },
   { name: 'first', about: 'us from the first byte of a body to the first text', run: measureFirst },

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 
 import type { Clock } from '../clock.ts'
+import { ownText } from '../stream/own-text.ts'
 import {
   headFault,
   statusFault,
@@ -257,8 +258,9 @@ function requestIdOf(headers: ResponseHeaders): string | null {
 
 const HEADER_TEXT_MAX = 200
 
+// It is kept in the log, and the head that it stands in is not.
 function textOf(value: string | null): string | null {
-  return value === null || value === '' ? null : value.slice(0, HEADER_TEXT_MAX)
+  return value === null || value === '' ? null : ownText(value.slice(0, HEADER_TEXT_MAX))
 }
 
 /** Where a redirect leads, without what may be secret in it. */
