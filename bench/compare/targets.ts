@@ -24,7 +24,7 @@ export const RATIO_TARGETS: readonly RatioTarget[] = [
   { measure: 'events', figure: 'events', client: 'loopchart', ratio: 1.4 },
   { measure: 'events', figure: 'events', client: 'loopchart-sqlite', ratio: 4 },
   { measure: 'loop', figure: 'loop', client: 'loopchart', ratio: 1.0 },
-  { measure: 'loop', figure: 'loop', client: 'loopchart-sqlite', ratio: 1.6, reached: 3 },
+  { measure: 'loop', figure: 'loop', client: 'loopchart-sqlite', ratio: 1.6, reached: 3.6 },
   { measure: 'first', figure: 'first', client: 'loopchart', ratio: 1.3 },
   { measure: 'runs', figure: 'runs-cpu', client: 'loopchart', ratio: 0.8, reached: 1.2 },
   { measure: 'runs', figure: 'runs-rss', client: 'loopchart', ratio: 0.7, reached: 1.1 },
@@ -44,6 +44,8 @@ export const GROWTH_TARGETS: readonly GrowthTarget[] = [
     from: ['stateless-160', 160],
     to: ['stateless-640', 640],
     exponent: 1.15,
+    // What a process comes to that has run for long.
+    reached: 1.2,
   },
   {
     measure: 'growth-stateless',
@@ -51,6 +53,8 @@ export const GROWTH_TARGETS: readonly GrowthTarget[] = [
     from: ['stateless-40', 40],
     to: ['stateless-640', 640],
     exponent: 1.15,
+    // What a process comes to that has run for long.
+    reached: 1.2,
   },
 ]
 
