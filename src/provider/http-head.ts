@@ -44,7 +44,7 @@ export function parseHead(text: string): HttpHead {
   return { status, headers, framing, reuseMs: canReuse ? reuseMsOf(headers) : 0 }
 }
 
-// By hand, as every response goes through it: expressions take longer for a head than the rest does for the response.
+// In one pass, since every response goes through it.
 function linesOf(text: string): readonly string[] {
   const lines: string[] = []
   let from = 0

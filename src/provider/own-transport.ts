@@ -21,14 +21,14 @@ export function transportOf(fetch: typeof globalThis.fetch | undefined): Transpo
 const ownTransport: Transport = (request, sink) => bestTransport()(request, sink)
 
 function bestTransport(): Transport {
-  if (globalThis.fetch !== NODE_FETCH) return fetchTransport((input, init) => globalThis.fetch(input, init))
+  if (globalThis.fetch !== NODE_FETCH) return withFetchOfNow
   const set: unknown = Reflect.get(globalThis, DISPATCHER)
   if (!REQUESTS.hasSubscribers && (set === undefined || isPlainAgent(set))) return socketTransport
   const dispatcher = globalDispatcher()
-  return dispatcher === null
-    ? fetchTransport((input, init) => globalThis.fetch(input, init))
-    : dispatcherTransport(dispatcher)
+  return dispatcher === null ? withFetchOfNow : dispatcherTransport(dispatcher)
 }
+
+const withFetchOfNow = fetchTransport((input, init) => globalThis.fetch(input, init))
 
 // Those who trace the requests of a process listen here.
 const REQUESTS = channel('undici:request:create')

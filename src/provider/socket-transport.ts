@@ -1,5 +1,5 @@
-// HTTP/1.1 over sockets, without a client between: what fetch and undici do for a request costs more than a turn of the
-// loop. Only what a model's endpoint needs is spoken: a request with a body of known length, one at a time.
+// HTTP/1.1 over sockets, without a client between: what fetch does for a request costs as much as a turn of the loop.
+// Only what a model's endpoint needs is spoken: a request with a body of known length, one at a time.
 import { AsyncResource } from 'node:async_hooks'
 import { Buffer } from 'node:buffer'
 
@@ -117,7 +117,7 @@ function placeOf(url: URL): Place {
     isSecure,
   }
   const pool = pools.get(origin) ?? new ConnectionPool(numbered)
-  if (pools.size >= POOLS_MAX) pools.delete(pools.keys().next().value ?? '')
+  if (!pools.has(origin) && pools.size >= POOLS_MAX) pools.delete(pools.keys().next().value ?? '')
   pools.set(origin, pool)
   const place = {
     pool,
