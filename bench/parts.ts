@@ -3,7 +3,7 @@ import { decodeFigures, firstFrameFigure, type Figure } from './decode.ts'
 import { grepFigures } from './grep.ts'
 import { loopFigures } from './loop.ts'
 import { patchFigure } from './patch.ts'
-import { importFigures, manyRunsFigure, memoryFigure } from './processes.ts'
+import { importFigures, leftBehindFigures, manyRunsFigure, memoryFigure } from './processes.ts'
 import { replayFigures } from './replay.ts'
 import { serviceFigures } from './service.ts'
 import { shellOutputFigure } from './shell-output.ts'
@@ -29,7 +29,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   patch: { measure: async () => [await patchFigure()] },
   grep: { measure: grepFigures, isSlow: true },
   shell: { measure: () => [shellOutputFigure()], isSlow: true },
-  memory: { measure: () => [memoryFigure(), manyRunsFigure()], isSlow: true },
+  memory: { measure: () => [memoryFigure(), manyRunsFigure(), ...leftBehindFigures()], isSlow: true },
   service: { measure: serviceFigures, isSlow: true },
   import: { measure: importFigures },
 }

@@ -45,6 +45,24 @@ export function manyRunsFigure(): Figure {
   }
 }
 
+/** What a run of 5 turns that is over leaves to the next collection of everything. */
+export function leftBehindFigures(): readonly Figure[] {
+  const child = fileURLToPath(new URL('left-behind-child.ts', import.meta.url))
+  const printed = execFileSync(process.execPath, ['--expose-gc', child], { encoding: 'utf8' })
+  const { busy, waiting } = JSON.parse(printed) as Record<string, number>
+  const about = 'bytes of a run of 5 turns that small collections cannot take'
+  return [
+    { id: 'left_behind_bytes', value: busy ?? Number.NaN, unit: 'B', budget: 8192, about },
+    {
+      id: 'left_behind_waiting_bytes',
+      value: waiting ?? Number.NaN,
+      unit: 'B',
+      budget: 16 * 1024,
+      about: `${about}, old by the time that each response comes`,
+    },
+  ]
+}
+
 /**
  * What it costs to have the package: to import it and to start its command, each in a fresh process, and to install it.
  * Times are the least of many rounds: whatever else the machine does only adds to them.

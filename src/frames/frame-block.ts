@@ -8,4 +8,32 @@ export interface FrameBlock {
   readonly length: number
   /** The frame at a place, from 0 up to `length`; a new one each time. */
   at(index: number): Frame
+  /**
+   * Tells what the frames from a place up to another are made of, in their order, to somebody who needs no frames; the
+   * places are those of whole events. A block that leaves this out is read frame by frame.
+   */
+  tell?(from: number, to: number, teller: BlockTeller): void
+}
+
+/**
+ * Is told what a block has. Each event is a provider_event frame of one turn and attempt, with nothing to say about it;
+ * where it has a text that is a frame of its own, that comes behind it.
+ */
+export interface BlockTeller {
+  /** An event by its type and exact text. The index is that of its frame in the block. */
+  event(index: number, ts: number, type: string, raw: string): void
+  /** One that has a form in common with others: what stood in its holes is in a list, from a place on. */
+  delta(index: number, ts: number, form: EventForm, fillings: EventFillings, from: number): void
+  /** The text of the event before, as it appears. */
+  text(index: number, ts: number, delta: string): void
+}
+
+/** What stands in the holes of one event after the other: texts as JSON writes them, and numbers. */
+export type EventFillings = readonly (string | number)[]
+
+/** The text of events of one type, without what is different in each. */
+export interface EventForm {
+  readonly type: string
+  /** The text before each hole, and that behind the last. */
+  readonly fixed: readonly string[]
 }

@@ -2,6 +2,10 @@ import type { Frame } from '../frames/generated/frame.ts'
 import type { FrameCursor } from './frame-cursor.ts'
 
 const FRAMES_A_TAKE = 256
+// A promise that somebody has waited for is old to V8, and keeps what it is resolved with until the next collection of
+// everything, although nobody has it any more. So it brings few frames; the rest comes with the next one, which is new.
+const FRAMES_AFTER_A_WAIT = 2
+const NOTHING: readonly Frame[] = []
 
 /**
  * Reads a log through a cursor, frame by frame. Written out where a generator would do: a generator waits three times
@@ -10,7 +14,7 @@ const FRAMES_A_TAKE = 256
 export class CursorReader<T extends object | string> implements AsyncIterableIterator<T> {
   readonly #cursor: FrameCursor
   readonly #pick: (frame: Frame) => T | null
-  #taken: readonly Frame[] = []
+  #taken: readonly Frame[] = NOTHING
   #next = 0
 
   constructor(cursor: FrameCursor, pick: (frame: Frame) => T | null) {
@@ -29,7 +33,7 @@ export class CursorReader<T extends object | string> implements AsyncIterableIte
 
   return(): Promise<IteratorResult<T, undefined>> {
     this.#cursor.close()
-    this.#taken = []
+    this.#taken = NOTHING
     return Promise.resolve({ value: undefined, done: true })
   }
 
@@ -40,6 +44,9 @@ export class CursorReader<T extends object | string> implements AsyncIterableIte
       const value = frame === undefined ? null : this.#pick(frame)
       if (value !== null) return value
     }
+    // It may be long until there are more.
+    this.#taken = NOTHING
+    this.#next = 0
     return null
   }
 
@@ -75,14 +82,25 @@ export class BatchReader implements AsyncIterableIterator<readonly Frame[]> {
     return this
   }
 
-  async next(): Promise<IteratorResult<readonly Frame[], undefined>> {
+  next(): Promise<IteratorResult<readonly Frame[], undefined>> {
+    const cursor = this.#cursor
+    if (cursor.isBehind) return this.#wait(FRAMES_A_TAKE)
+    try {
+      const value = cursor.take(FRAMES_A_TAKE)
+      return value.length > 0 ? Promise.resolve({ value, done: false }) : this.#wait(FRAMES_AFTER_A_WAIT)
+    } catch (error) {
+      // A store that is looked into may be damaged.
+      return Promise.reject(error)
+    }
+  }
+
+  async #wait(most: number): Promise<IteratorResult<readonly Frame[], undefined>> {
     const cursor = this.#cursor
     for (;;) {
-      if (cursor.isBehind) await cursor.changed()
-      const value = cursor.take(FRAMES_A_TAKE)
-      if (value.length > 0) return { value, done: false }
       if (cursor.isEnded) return { value: undefined, done: true }
-      if (!cursor.isBehind) await cursor.changed()
+      await cursor.changed()
+      const value = cursor.take(most)
+      if (value.length > 0) return { value, done: false }
     }
   }
 

@@ -2,27 +2,22 @@ import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 
 import { LoopchartError } from '../errors.ts'
+import type { FrameBlock } from '../frames/frame-block.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { isJsonObject, parseJson, type Json } from '../protocol/json.ts'
 import { deltaOf, PiecedText, type Delta } from './body-delta.ts'
 import { packBytes, unpackBytes } from './packed-bytes.ts'
 import { parseFrame } from './parse-frame.ts'
+import {
+  BlockEncoder,
+  LARGE_TEXT,
+  NOTHING,
+  tellLine,
+  type EncodedFrame,
+  type LargeText,
+  type OnLine,
+} from './block-encoder.ts'
 import { RepeatedFrames } from './repeated-frame.ts'
-
-/** Texts longer than this are kept once for all frames that have them. */
-const LARGE_TEXT = 64 * 1024
-
-/** A text that is kept beside the lines, under the hash of its bytes. */
-export interface LargeText {
-  readonly hash: string
-  readonly bytes: Buffer
-}
-
-/** A frame as it is stored: one line, without its end. */
-export interface EncodedFrame {
-  readonly line: string
-  readonly texts: readonly LargeText[]
-}
 
 type Path = readonly (string | number)[]
 
@@ -34,12 +29,12 @@ type Reference =
 // A line is a frame; or one that repeats another, which begins with a letter; or this mark, the references, a tab, and
 // the frame with '' in their places.
 const MARK = '@'
-const NOTHING: readonly LargeText[] = []
 
 /** Writes the frames of one run, in order. */
 export class FrameEncoder {
   readonly #repeated = new RepeatedFrames()
   #body: string
+  #block: BlockEncoder | null = null
 
   /** `body` is that of the last request in the log; '' when there is none. */
   constructor(body = '') {
@@ -47,6 +42,25 @@ export class FrameEncoder {
   }
 
   encode(frame: Frame): EncodedFrame {
+    this.#block?.catchUp()
+    this.#block = null
+    return this.#encode(frame)
+  }
+
+  /** Writes the frames of a block from a place up to another; those of whole events. */
+  encodeBlock(block: FrameBlock, from: number, to: number, onLine: OnLine): void {
+    if (block.tell === undefined) {
+      for (let at = from; at < to; at += 1) tellLine(this.encode(block.at(at)), onLine)
+      return
+    }
+    if (this.#block?.goesOn(block, from) !== true) {
+      this.#block?.catchUp()
+      this.#block = new BlockEncoder(block, this.#repeated, (frame) => this.#encode(frame))
+    }
+    this.#block.encode(from, to, onLine)
+  }
+
+  #encode(frame: Frame): EncodedFrame {
     const repeat = this.#repeated.write(frame, LARGE_TEXT)
     if (repeat !== null) return { line: repeat, texts: NOTHING }
     this.#repeated.see(frame)

@@ -77,12 +77,24 @@ export class FrameLog implements ReadableLog, LiveLog {
   /** Adds what was written at once. Readers that keep up have taken what was written before: that may go. */
   append(frames: readonly Frame[]): void {
     this.#trim()
-    for (const frame of frames) {
-      this.#starts.push(this.#length)
-      this.#entries.push(frame)
-      this.#length += 1
+    for (let at = 0; at < frames.length; at += 1) {
+      const frame = frames[at]
+      if (frame !== undefined) this.#push(frame)
     }
     if (this.#waiting.length > 0) this.#wakeReaders()
+  }
+
+  /** Adds one frame. */
+  add(frame: Frame): void {
+    this.#trim()
+    this.#push(frame)
+    if (this.#waiting.length > 0) this.#wakeReaders()
+  }
+
+  #push(frame: Frame): void {
+    this.#starts.push(this.#length)
+    this.#entries.push(frame)
+    this.#length += 1
   }
 
   /** Adds the next frames of a block: those that it has beyond what the log has. */

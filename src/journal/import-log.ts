@@ -26,7 +26,8 @@ export function importLog(file: StoreFile, lines: Iterable<string>): ImportedRun
   if (first === undefined) throw new LoopchartError('log_corrupt', 'the log is empty')
   const runId = first.run_id
   const encoder = new SegmentEncoder(runId, EPOCH, EMPTY_LOG)
-  const encoded = encoder.encode(frames)
+  for (const frame of frames) encoder.add(frame)
+  const encoded = encoder.take()
   const summary = summarise(NO_FRAMES, frames)
   const isTaken = file.transaction('durable', () => {
     if (findRun(file, runId) !== null) return false

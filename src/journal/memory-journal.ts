@@ -10,7 +10,7 @@ export class MemoryJournal extends QueuedJournal {
   }
 
   observe(frame: Frame): void {
-    if (!this.isClosed) this.log.append([frame])
+    if (!this.isClosed) this.log.add(frame)
   }
 
   observeBlock(block: FrameBlock, added: number): void {

@@ -9,9 +9,12 @@ import type { RunJournal } from './run-store.ts'
 export abstract class QueuedJournal implements RunJournal {
   readonly log: FrameLog
   readonly #clock: Clock
-  readonly #registered = new Map<string, EffectRun>()
-  /** How to end what is under way, by key. A key that is not here any more has nothing left to say. */
-  readonly #active = new Map<string, () => void>()
+  // Lists, as there are one or two of each at a time: a map makes a table anew for every few that come and go, and one
+  // that was emptied refers on to what it holds next.
+  /** What is to be launched. */
+  #registered: { readonly key: string; readonly effect: EffectRun }[] = []
+  /** How to end what is under way. What is not here any more has nothing left to say. */
+  readonly #active: { readonly key: string; readonly end: () => void }[] = []
   readonly #decisions: Decision[] = []
   #waiting: PromiseWithResolvers<Decision> | null = null
   #failure: Error | null = null
@@ -27,14 +30,14 @@ export abstract class QueuedJournal implements RunJournal {
   abstract observe(frame: Frame): void
 
   start(key: string, effect: EffectRun): void {
-    this.#registered.set(key, effect)
+    this.#registered.push({ key, effect })
   }
 
   timer(key: string, atMs: number): void {
     // Before whatever else is decided from now on.
     if (atMs <= this.#clock.now()) return this.#decide({ kind: 'settled', key, value: null })
     const disarm = this.#clock.setTimer(atMs, () => this.#settle(key, { kind: 'settled', key, value: null }))
-    this.#active.set(key, disarm)
+    this.#active.push({ key, end: disarm })
   }
 
   doubt(key: string, isUntouched: boolean): void {
@@ -42,10 +45,8 @@ export abstract class QueuedJournal implements RunJournal {
   }
 
   abort(key: string): void {
-    this.#registered.delete(key)
-    const end = this.#active.get(key)
-    this.#active.delete(key)
-    end?.()
+    this.#registered = this.#registered.filter((registered) => registered.key !== key)
+    this.#takeActive(key)?.()
   }
 
   letGo(): void {
@@ -58,8 +59,9 @@ export abstract class QueuedJournal implements RunJournal {
     const decision = this.#decisions.shift()
     if (decision !== undefined) return Promise.resolve(decision)
     if (this.#isClosed) return new Promise(() => undefined)
-    for (const [key, effect] of this.#registered) this.#launch(key, effect)
-    this.#registered.clear()
+    const registered = this.#registered
+    this.#registered = []
+    for (const { key, effect } of registered) this.#launch(key, effect)
     this.#waiting = Promise.withResolvers()
     return this.#waiting.promise
   }
@@ -71,7 +73,7 @@ export abstract class QueuedJournal implements RunJournal {
 
   close(): Promise<void> {
     this.#isClosed = true
-    for (const key of this.#active.keys()) this.abort(key)
+    for (const key of this.#active.map((active) => active.key)) this.abort(key)
     this.log.end()
     for (const decision of this.#decisions.splice(0)) {
       if (decision.kind === 'command') decision.reply(this.#refusal())
@@ -91,7 +93,7 @@ export abstract class QueuedJournal implements RunJournal {
   /** The log cannot be written any more: nothing is decided and nothing is launched from here on. */
   protected fail(error: Error): void {
     this.#failure ??= error
-    this.#registered.clear()
+    this.#registered = []
     this.#waiting?.reject(this.#failure)
     this.#waiting = null
   }
@@ -104,18 +106,31 @@ export abstract class QueuedJournal implements RunJournal {
 
   #launch(key: string, effect: EffectRun): void {
     const controller = new AbortController()
-    this.#active.set(key, () => controller.abort())
-    // Within a promise from its first line on: an effect that throws at once is a bug like any other.
-    void Promise.resolve(controller.signal)
-      .then((signal) => (signal.aborted ? null : effect(signal)))
-      .then(
-        (value) => this.#settle(key, { kind: 'settled', key, value }),
-        (error: unknown) => this.#settle(key, { kind: 'bug', key, error }),
-      )
+    this.#active.push({ key, end: () => controller.abort() })
+    void this.#see(key, effect, controller.signal)
+  }
+
+  async #see(key: string, effect: EffectRun, signal: AbortSignal): Promise<void> {
+    // Whoever launches it goes on first.
+    await Promise.resolve()
+    let decision: Decision
+    try {
+      decision = { kind: 'settled', key, value: signal.aborted ? null : await effect(signal) }
+    } catch (error) {
+      // An effect that throws at once is a bug like any other.
+      decision = { kind: 'bug', key, error }
+    }
+    this.#settle(key, decision)
   }
 
   #settle(key: string, decision: Decision): void {
-    if (this.#active.delete(key)) this.#decide(decision)
+    if (this.#takeActive(key) !== null) this.#decide(decision)
+  }
+
+  /** How to end what is under way by this key, which it is no more; null: it was not. */
+  #takeActive(key: string): (() => void) | null {
+    const at = this.#active.findIndex((active) => active.key === key)
+    return at === -1 ? null : (this.#active.splice(at, 1)[0]?.end ?? null)
   }
 
   #decide(decision: Decision): void {

@@ -1,6 +1,6 @@
 // The statements about runs. All but `findRun` and `listRows` are for within a transaction.
 import { LoopchartError } from '../errors.ts'
-import type { LargeText } from './frame-codec.ts'
+import type { LargeText } from './block-encoder.ts'
 import type { LogPlace } from './read-log.ts'
 import type { RunOwner } from './run-store.ts'
 import type { RunSummary } from './run-summary.ts'

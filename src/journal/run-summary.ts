@@ -23,8 +23,13 @@ export const NO_FRAMES: RunSummary = {
   frames: 0,
 }
 
-/** What a summary says after more frames. */
-export function summarise(before: RunSummary, frames: readonly Frame[]): RunSummary {
+/** What a summary says after more frames, and after those of blocks: how many, and when the last of all came. */
+export function summarise(
+  before: RunSummary,
+  frames: readonly Frame[],
+  inBlocks = 0,
+  updatedAt = frames.at(-1)?.ts ?? before.updatedAt,
+): RunSummary {
   let { startedAt, state, status, turn, model } = before
   for (const frame of frames) {
     if (frame.type === 'state_entered') ({ state, turn } = frame)
@@ -34,8 +39,8 @@ export function summarise(before: RunSummary, frames: readonly Frame[]): RunSumm
       [startedAt, model, state] = [frame.ts, frame.model, CONVERSATION]
     else if (frame.type === 'conversation_entry' && isQuestion(frame)) turn += 1
   }
-  const updatedAt = frames.at(-1)?.ts ?? before.updatedAt
-  return { startedAt, updatedAt, state, status, turn, model, frames: before.frames + frames.length }
+  const count = before.frames + frames.length + inBlocks
+  return { startedAt, updatedAt, state, status, turn, model, frames: count }
 }
 
 function isQuestion({ entry }: Extract<Frame, { type: 'conversation_entry' }>): boolean {

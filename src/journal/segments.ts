@@ -1,8 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
 
+import type { FrameBlock } from '../frames/frame-block.ts'
 import type { Frame } from '../frames/generated/frame.ts'
-import { FrameEncoder, type LargeText } from './frame-codec.ts'
+import { tellLine, type LargeText, type OnLine } from './block-encoder.ts'
+import { FrameEncoder } from './frame-codec.ts'
 import { packBytes } from './packed-bytes.ts'
 
 /** Some frames of a log, as one row. */
@@ -12,6 +14,12 @@ export interface Segment {
   readonly epoch: number
   readonly chain: number
   readonly lines: Buffer
+}
+
+/** What is to be appended to a log. */
+export interface EncodedLog {
+  readonly segments: readonly Segment[]
+  readonly texts: readonly LargeText[]
 }
 
 /** Where a log ends. */
@@ -34,7 +42,12 @@ export class SegmentEncoder {
   readonly #runId: string
   readonly #epoch: number
   readonly #encoder: FrameEncoder
+  #segments: Segment[] = []
+  #texts: LargeText[] = []
+  #lines: string[] = []
+  #chars = 0
   #chain: number
+  /** The number of the first frame that is in no row yet. */
   #nextSeq: number
 
   constructor(runId: string, epoch: number, end: LogEnd) {
@@ -45,36 +58,43 @@ export class SegmentEncoder {
     this.#nextSeq = end.frames
   }
 
-  get nextSeq(): number {
-    return this.#nextSeq
-  }
-
   get chain(): number {
     return this.#chain
   }
 
-  encode(frames: readonly Frame[]): {
-    readonly segments: readonly Segment[]
-    readonly texts: readonly LargeText[]
-  } {
-    const segments: Segment[] = []
-    const texts: LargeText[] = []
-    let lines: string[] = []
-    let chars = 0
-    for (const frame of frames) {
-      if (frame.seq !== this.#nextSeq + lines.length || frame.run_id !== this.#runId) {
-        throw new Error(`frame ${frame.seq} of ${frame.run_id} is not the next of ${this.#runId}`)
-      }
-      const encoded = this.#encoder.encode(frame)
-      lines.push(encoded.line)
-      texts.push(...encoded.texts)
-      chars += encoded.line.length
-      if (chars < SEGMENT_CHARS) continue
-      segments.push(this.#segment(lines))
-      ;[lines, chars] = [[], 0]
+  /** Adds a frame to what is to be written. */
+  add(frame: Frame): void {
+    if (frame.seq !== this.#nextSeq + this.#lines.length || frame.run_id !== this.#runId) {
+      throw new Error(`frame ${frame.seq} of ${frame.run_id} is not the next of ${this.#runId}`)
     }
-    if (lines.length > 0) segments.push(this.#segment(lines))
+    tellLine(this.#encoder.encode(frame), this.#onLine)
+  }
+
+  /** The same for the frames of a block from a place up to another. */
+  addBlock(block: FrameBlock, from: number, to: number): void {
+    this.#encoder.encodeBlock(block, from, to, this.#onLine)
+  }
+
+  /** What was added since this was last asked. */
+  take(): EncodedLog {
+    if (this.#lines.length > 0) this.#cut()
+    const [segments, texts] = [this.#segments, this.#texts]
+    this.#segments = []
+    this.#texts = []
     return { segments, texts }
+  }
+
+  readonly #onLine: OnLine = (line, texts) => {
+    this.#lines.push(line)
+    if (texts.length > 0) this.#texts.push(...texts)
+    this.#chars += line.length
+    if (this.#chars >= SEGMENT_CHARS) this.#cut()
+  }
+
+  #cut(): void {
+    this.#segments.push(this.#segment(this.#lines))
+    this.#lines = []
+    this.#chars = 0
   }
 
   #segment(joined: readonly string[]): Segment {

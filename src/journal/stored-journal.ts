@@ -28,10 +28,8 @@ export class StoredJournal extends QueuedJournal implements Appender {
   readonly #options: StoredJournalOptions
   readonly #encoder: SegmentEncoder
   #summary: RunSummary
-  /** Not yet written. */
-  #frames: Frame[] = []
-  /** Which of those are of a block, and so many from where: readers are shown the block. */
-  #shown: { readonly block: FrameBlock; readonly at: number; added: number }[] = []
+  /** Not yet written: frames, and parts of blocks, which readers are shown as blocks. */
+  #pending: (Frame | BlockPart)[] = []
   #waiting: PromiseWithResolvers<void>[] = []
   #isReleased = false
 
@@ -51,36 +49,47 @@ export class StoredJournal extends QueuedJournal implements Appender {
     if (this.failure !== null) return Promise.reject(this.failure)
     if (this.#isReleased) return Promise.reject(new LoopchartError('store_unusable', 'the run was let go of'))
     const written = Promise.withResolvers<void>()
-    this.#frames.push(...frames)
     this.#waiting.push(written)
-    this.#options.group.ask(this)
+    for (const frame of frames) this.#add(frame)
+    // Also when there is none: somebody waits for what was seen before.
+    if (this.failure === null) this.#options.group.ask(this)
     return written.promise
   }
 
   observe(frame: Frame): void {
-    if (this.isClosed || this.failure !== null) return
-    this.#frames.push(frame)
-    this.#options.group.ask(this)
+    if (!this.isClosed && this.failure === null) this.#add(frame)
   }
 
   observeBlock(block: FrameBlock, added: number): void {
     if (this.isClosed || this.failure !== null) return
-    if (this.log.keepsAll) this.#show(block, added)
-    for (let at = block.length - added; at < block.length; at += 1) this.#frames.push(block.at(at))
-    this.#options.group.ask(this)
+    const from = block.length - added
+    this.#encode(() => this.#encoder.addBlock(block, from, block.length))
+    const last = this.#pending.at(-1)
+    if (last !== undefined && isPart(last) && last.block === block) last.added += added
+    else this.#pending.push({ block, from, added })
   }
 
-  #show(block: FrameBlock, added: number): void {
-    const last = this.#shown.at(-1)
-    if (last?.block === block) last.added += added
-    else this.#shown.push({ block, at: this.#frames.length, added })
+  #add(frame: Frame): void {
+    this.#encode(() => this.#encoder.add(frame))
+    this.#pending.push(frame)
+  }
+
+  /** Written as lines at once, while what they are made of is at hand; as rows with all others of a turn. */
+  #encode(add: () => void): void {
+    if (this.failure !== null) return
+    try {
+      add()
+      this.#options.group.ask(this)
+    } catch (error) {
+      this.failed(error)
+    }
   }
 
   override async close(): Promise<void> {
     if (this.#isReleased) return
     this.#isReleased = true
     const hadFailed = this.failure !== null
-    if (this.#frames.length > 0) this.#options.group.flush()
+    if (this.#pending.length > 0) this.#options.group.flush()
     this.#options.group.remove(this)
     this.#options.release()
     await super.close()
@@ -89,29 +98,45 @@ export class StoredJournal extends QueuedJournal implements Appender {
   }
 
   collect(): Batch | null {
-    const after = this.#encoder.nextSeq
     const { id, epoch } = this.#options
-    const { segments, texts } = this.#encoder.encode(this.#frames)
-    if (segments.length === 0) {
+    const { segments, texts } = this.#encoder.take()
+    const [first] = segments
+    if (first === undefined) {
       this.written()
       return null
     }
-    this.#summary = summarise(this.#summary, this.#frames)
-    return { id, epoch, after, chain: this.#encoder.chain, summary: this.#summary, segments, texts }
+    this.#summary = this.#summarise()
+    const { chain } = this.#encoder
+    return { id, epoch, after: first.firstSeq, chain, summary: this.#summary, segments, texts }
+  }
+
+  #summarise(): RunSummary {
+    const frames: Frame[] = []
+    let inBlocks = 0
+    for (const pending of this.#pending) {
+      if (isPart(pending)) inBlocks += pending.added
+      else frames.push(pending)
+    }
+    const last = this.#pending.at(-1)
+    const updatedAt = last === undefined ? undefined : lastOf(last).ts
+    return summarise(this.#summary, frames, inBlocks, updatedAt)
   }
 
   written(): void {
-    const [frames, shown, waiting] = [this.#frames, this.#shown, this.#waiting]
-    this.#frames = []
-    this.#shown = []
+    const [pending, waiting] = [this.#pending, this.#waiting]
+    this.#pending = []
     this.#waiting = []
-    let from = 0
-    for (const { block, at, added } of shown) {
-      if (at > from) this.log.append(frames.slice(from, at))
-      this.log.extend(block, added)
-      from = at + added
+    let frames: Frame[] = []
+    for (const one of pending) {
+      if (!isPart(one)) frames.push(one)
+      else if (!this.log.keepsAll) frames.push(...framesOf(one))
+      else {
+        if (frames.length > 0) this.log.append(frames)
+        frames = []
+        this.log.extend(one.block, one.added)
+      }
     }
-    if (from < frames.length) this.log.append(frames.slice(from))
+    if (frames.length > 0) this.log.append(frames)
     for (const { resolve } of waiting) resolve()
   }
 
@@ -121,10 +146,28 @@ export class StoredJournal extends QueuedJournal implements Appender {
 
   failed(error: unknown): void {
     this.fail(error instanceof Error ? error : new Error('the log cannot be written', { cause: error }))
-    this.#frames = []
-    this.#shown = []
+    this.#pending = []
     const waiting = this.#waiting
     this.#waiting = []
     for (const { reject } of waiting) reject(this.failure)
   }
+}
+
+/** Some of the frames of a block. */
+interface BlockPart {
+  readonly block: FrameBlock
+  readonly from: number
+  added: number
+}
+
+function isPart(pending: Frame | BlockPart): pending is BlockPart {
+  return 'block' in pending
+}
+
+function framesOf({ block, from, added }: BlockPart): readonly Frame[] {
+  return Array.from({ length: added }, (_, at) => block.at(from + at))
+}
+
+function lastOf(pending: Frame | BlockPart): Frame {
+  return isPart(pending) ? pending.block.at(pending.from + pending.added - 1) : pending
 }

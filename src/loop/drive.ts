@@ -51,11 +51,15 @@ export class Driver {
   /** Every call that has its outcome, in the order in which they got it. */
   readonly calls: CallSummary[]
   readonly #options: DriveOptions
-  readonly #keys = new Map<string, string>()
+  /** What is under way: few at once, and looked for by both. */
+  #underWay: UnderWay[] = []
   readonly #calls = new Map<number, Promise<RunToolValue>>()
   readonly #warned = new Set<string>()
   readonly #fold = loopFold()
-  readonly #begin: () => Promise<void>
+  /** How it begins. */
+  readonly #opening:
+    | { readonly started: Frame; readonly step: FoldedStep }
+    | { readonly restored: RestoredRun }
   #snapshot: LoopSnapshot
   #suspension: Suspension | null = null
   #isLeft = false
@@ -64,12 +68,12 @@ export class Driver {
     this.#options = options
     const { restored } = options
     if (restored === undefined) {
-      const first = this.#fold.first(options.input)
-      this.#snapshot = first.snapshot
-      this.#begin = () => this.#take([options.started], 'run_started', first)
+      const step = this.#fold.first(options.input)
+      this.#opening = { started: options.started, step }
+      this.#snapshot = step.snapshot
     } else {
+      this.#opening = { restored }
       this.#snapshot = restored.snapshot
-      this.#begin = () => this.#goOn(restored)
     }
     this.calls = [...(restored?.calls ?? [])]
   }
@@ -101,6 +105,12 @@ export class Driver {
     await journal.close()
   }
 
+  #begin(): Promise<void> {
+    const opening = this.#opening
+    if ('restored' in opening) return this.#goOn(opening.restored)
+    return this.#take(opening.started, 'run_started', opening.step)
+  }
+
   /** Takes a run up where its log leaves it: timers are set again, everything else that was at work is in doubt. */
   async #goOn({ pending, untouched, epoch, agent: known }: RestoredRun): Promise<void> {
     const { stamp, journal, agent } = this.#options
@@ -117,7 +127,7 @@ export class Driver {
     await journal.commit([frame])
     // Timers first: where time is up, nothing is asked for again.
     for (const [id, { key, started }] of pending) {
-      this.#keys.set(id, key)
+      this.#underWay.push({ id, key })
       if (started.effect === 'timer') this.#arm(id, key, started.input.at)?.()
     }
     for (const [id, { key, started }] of pending) {
@@ -140,13 +150,14 @@ export class Driver {
     this.#options.stamp.tick()
     if (decision.kind === 'letGo') return void (this.#isLeft = true)
     if (decision.kind === 'command') return this.#command(decision)
-    const id = this.#idOf(decision.key)
+    const settled = this.#underWay.find(({ key }) => key === decision.key)
     // The chart let go of it before it settled.
-    if (id === null) return
-    this.#keys.delete(id)
+    if (settled === undefined) return
+    const { id } = settled
+    this.#forget(id)
     const event = eventOf(id, decision)
     const step = this.#fold.next(this.#snapshot, event)
-    await this.#take([this.#decisionFrame(id, decision)], event.type, step)
+    await this.#take(this.#decisionFrame(id, decision), event.type, step)
   }
 
   async #command({ command, reply }: Extract<Decision, { kind: 'command' }>): Promise<void> {
@@ -158,7 +169,7 @@ export class Driver {
         ? { snapshot: this.#snapshot, entered: [], started: [], stopped: [], told: [] }
         : this.#fold.next(this.#snapshot, command)
     try {
-      await this.#take([received], command.type, step)
+      await this.#take(received, command.type, step)
     } catch (error) {
       reply({ answer: 'refused', reason: 'the log cannot be written' })
       throw error
@@ -167,21 +178,28 @@ export class Driver {
   }
 
   /** One step: the frames of the decision, of what followed, of what is about to start; then it starts. */
-  async #take(decided: readonly Frame[], by: string, step: FoldedStep): Promise<void> {
+  async #take(decided: Frame, by: string, step: FoldedStep): Promise<void> {
     const { stamp, journal, agent } = this.#options
     const { calls: before } = this.#snapshot.context
-    this.#snapshot = step.snapshot
-    const { context } = step.snapshot
-    const frames: Frame[] = [...decided]
-    for (const { state, turn } of step.entered)
+    const { snapshot, entered, told, stopped, started } = step
+    this.#snapshot = snapshot
+    const { context } = snapshot
+    const frames: Frame[] = [decided]
+    for (let at = 0; at < entered.length; at += 1) {
+      const { state, turn } = entered[at] ?? NOWHERE
       frames.push(makeFrame(stamp, 'state_entered', { state, by, turn }))
-    for (const told of step.told) frames.push(tellFrame(stamp, agent, told, context))
-    this.calls.push(...summariseCalls(frames, before, context.calls))
-    const ended = step.stopped.flatMap((id) => this.#forget(id))
+    }
+    for (const one of told) frames.push(tellFrame(stamp, agent, one, context))
+    summariseCalls(frames, before, context.calls, this.calls)
+    const ended: string[] = []
+    for (const id of stopped) {
+      const key = this.#forget(id)
+      if (key !== null) ended.push(key)
+    }
     const launches: (() => void)[] = []
-    for (const effect of step.started) this.#prepare(effect, context, frames, launches)
-    if (this.#suspension !== null) frames.push(...this.#untouched(step.started))
-    if (step.snapshot.status !== 'active') frames.push(endFrame(stamp, step.snapshot))
+    for (const effect of started) this.#prepare(effect, context, frames, launches)
+    if (this.#suspension !== null) frames.push(...this.#untouched(started))
+    if (snapshot.status !== 'active') frames.push(endFrame(stamp, snapshot))
     await journal.commit(frames)
     for (const key of ended) journal.abort(key)
     for (const launch of launches) launch()
@@ -194,17 +212,18 @@ export class Driver {
     )
   }
 
-  #forget(id: string): readonly string[] {
-    const key = this.#keys.get(id)
-    this.#keys.delete(id)
-    return key === undefined ? [] : [key]
+  /** The key of what is not under way any more; null: it was not. */
+  #forget(id: string): string | null {
+    const at = this.#underWay.findIndex((one) => one.id === id)
+    return at === -1 ? null : (this.#underWay.splice(at, 1)[0]?.key ?? null)
   }
 
   #prepare(started: StartedEffect, context: LoopContext, frames: Frame[], launches: (() => void)[]): void {
     const { runId, journal, stamp, agent } = this.#options
     const { id } = started
     const key = effectKey(runId, started, context)
-    this.#keys.set(id, key)
+    this.#forget(id)
+    this.#underWay.push({ id, key })
     const launch = (effect: (io: EffectIo) => Promise<unknown>): void => {
       launches.push(() => journal.start(key, (signal) => effect(this.#io(id, key, signal))))
     }
@@ -247,7 +266,7 @@ export class Driver {
 
   #io(id: string, key: string, signal: AbortSignal): EffectIo {
     const { runId, stamp, journal } = this.#options
-    const isCurrent = (): boolean => this.#keys.get(id) === key
+    const isCurrent = (): boolean => this.#underWay.some((one) => one.key === key && one.id === id)
     return {
       runId,
       signal,
@@ -310,12 +329,14 @@ export class Driver {
     }
     return makeFrame(stamp, 'effect_settled', { ...settled, value: isStored(value) ? value : null })
   }
-
-  #idOf(key: string): string | null {
-    for (const [id, known] of this.#keys) if (known === key) return id
-    return null
-  }
 }
+
+interface UnderWay {
+  readonly id: string
+  readonly key: string
+}
+
+const NOWHERE = { state: '', turn: 0 }
 
 function causeOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : typeof error

@@ -5,12 +5,14 @@ import { deltaFrame, providerEventFrame, responseFirstByteFrame } from '../frame
 import { isJsonObject } from '../protocol/json.ts'
 import type { ValidationProfile } from '../protocol/validation-profile.ts'
 import type { Anomaly } from '../stream/anomaly.ts'
+import type { AssembledResponse } from '../stream/assemble-response.ts'
 import type { DeltaTemplate } from '../stream/delta-template.ts'
 import type { StreamEvent } from '../stream/event-pipeline.ts'
 import { createBodyReader, createStreamReader, type ResponseReader } from '../stream/response-reader.ts'
+import { ownText } from '../stream/own-text.ts'
 import type { StreamLimits } from '../stream/stream-limits.ts'
 import { deltaKindOf, deltaPlaceOf } from './delta-kind.ts'
-import { DeltaRun } from './delta-run.ts'
+import { EventBlock } from './event-block.ts'
 
 export interface RecorderOptions {
   readonly stamp: FrameStamp
@@ -21,52 +23,122 @@ export interface RecorderOptions {
   readonly shape: 'stream' | 'body'
   readonly limits?: Partial<StreamLimits>
   readonly onFrame: (frame: Frame) => void
-  /** Takes frames as a block that grows, with how many it has more; without it, every frame is made at once. */
+  /**
+   * Takes frames as a block that grows, with how many it has more; without it, every frame is made at once. The first
+   * event of a response is always a frame.
+   */
   readonly onBlock?: ((block: FrameBlock, added: number) => void) | undefined
 }
 
 /** Reads one response and records it: one frame for each event, derived frames directly after theirs. */
 export function recordResponse(options: RecorderOptions): ResponseReader {
-  const { stamp, turn, attempt, profile, shape, limits = {}, onFrame, onBlock } = options
-  const createReader = shape === 'stream' ? createStreamReader : createBodyReader
-  const reader = createReader({
-    profile,
-    limits,
-    onEvent: (event) => {
-      onFrame(providerEventFrame(stamp, turn, attempt, event))
-      const derived = derivedFrame(stamp, event)
-      if (derived !== null) onFrame(derived)
-    },
-    onDelta: onBlock === undefined ? undefined : deltaRecorder(stamp, turn, attempt, onBlock),
-  })
-  let isFirst = true
-  return {
-    feed(chunk) {
-      stamp.tick()
-      if (isFirst && chunk.length > 0) {
-        isFirst = false
-        onFrame(responseFirstByteFrame(stamp, { turn, attempt }))
-      }
-      return reader.feed(chunk)
-    },
-    end() {
-      stamp.tick()
-      return reader.end()
-    },
+  return new ResponseRecorder(options)
+}
+
+class ResponseRecorder implements ResponseReader {
+  readonly #options: RecorderOptions
+  readonly #reader: ResponseReader
+  #block: EventBlock | null = null
+  /** How many frames of the block nobody was told of. */
+  #added = 0
+  #hasBytes = false
+  #hasEvent = false
+  #isWhole = false
+
+  constructor(options: RecorderOptions) {
+    this.#options = options
+    const { profile, shape, limits = {}, onBlock } = options
+    const createReader = shape === 'stream' ? createStreamReader : createBodyReader
+    this.#reader = createReader({
+      profile,
+      limits,
+      onEvent: (event) => this.#record(event),
+      onDelta: onBlock === undefined ? undefined : (template) => this.#recordDelta(template),
+    })
+  }
+
+  feed(chunk: Uint8Array): boolean {
+    const { stamp, turn, attempt, onFrame } = this.#options
+    stamp.tick()
+    if (!this.#hasBytes && chunk.length > 0) {
+      this.#hasBytes = true
+      onFrame(responseFirstByteFrame(stamp, { turn, attempt }))
+    }
+    const isWanted = this.#reader.feed(chunk)
+    this.#tell()
+    // A response that is whole ends at once, and its block is sealed: there is no need to copy it before.
+    if (!this.#isWhole) this.#block?.keep()
+    return isWanted
+  }
+
+  end(): AssembledResponse {
+    this.#options.stamp.tick()
+    const assembled = this.#reader.end()
+    this.#seal()
+    return assembled
+  }
+
+  #record(event: StreamEvent): void {
+    const { stamp, turn, attempt, onFrame, onBlock } = this.#options
+    this.#isWhole ||= LAST_TYPES.has(event.type)
+    if (onBlock !== undefined && this.#hasEvent && isPlain(event)) {
+      const block = this.#openBlock()
+      this.#added += block.addEvent(event.type, event.raw, stamp)
+      return
+    }
+    this.#hasEvent = true
+    this.#tell()
+    const kept = onBlock === undefined ? event : { ...event, raw: ownText(event.raw) }
+    onFrame(providerEventFrame(stamp, turn, attempt, kept))
+    const derived = derivedFrame(stamp, event)
+    if (derived !== null) onFrame(derived)
+  }
+
+  #recordDelta(template: DeltaTemplate): void {
+    const block = this.#openBlock()
+    this.#added += block.addDelta(template, this.#options.stamp)
+  }
+
+  #openBlock(): EventBlock {
+    const { stamp, turn, attempt } = this.#options
+    if (this.#block?.canTake(stamp) === true) return this.#block
+    this.#seal()
+    this.#block = new EventBlock(stamp, turn, attempt)
+    return this.#block
+  }
+
+  #seal(): void {
+    this.#tell()
+    const block = this.#block
+    // After those who read frames as they come, some microtasks from here: they need the texts once more. A tick would
+    // come too late for a model that answers within microtasks alone.
+    if (block !== null) queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => block.seal())))
+  }
+
+  /** Once for all events of a chunk, or up to a frame that is not of the block. */
+  #tell(): void {
+    const added = this.#added
+    this.#added = 0
+    if (added > 0 && this.#block !== null) this.#options.onBlock?.(this.#block, added)
   }
 }
 
-function deltaRecorder(
-  stamp: FrameStamp,
-  turn: number,
-  attempt: number,
-  onBlock: (block: FrameBlock, added: number) => void,
-): (template: DeltaTemplate) => void {
-  let run: DeltaRun | null = null
-  return (template) => {
-    if (run?.canTake(template, stamp) !== true) run = new DeltaRun(template, stamp, turn, attempt)
-    onBlock(run, run.add(stamp))
-  }
+// Behind one of these there is nothing that counts.
+const LAST_TYPES: ReadonlySet<string> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+])
+
+/** Whether its type and its text are all there is to say about an event. */
+function isPlain(event: StreamEvent): boolean {
+  return (
+    event.status === 'event' &&
+    event.event_name === event.type &&
+    event.raw_base64 === null &&
+    event.errors.length + event.response_errors.length + event.anomalies.length === 0 &&
+    deltaKindOf(event.type) === null
+  )
 }
 
 function derivedFrame(stamp: FrameStamp, { type, data, isLate, anomalies }: StreamEvent): Frame | null {

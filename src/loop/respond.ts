@@ -103,6 +103,9 @@ export async function respond(
   // A connection that broke inside the body is told by the body as well; what the provider said outranks that. One
   // that broke after the response was whole took nothing away.
   const assembled = fault === null || hasBytes ? read().end() : null
+  // Whoever waited for the response is old to V8 by now, and would keep all that it was read with until the next
+  // collection of everything.
+  reader = null
   if (fault !== null && assembled?.error !== null) return failed(retryOf(agent, input, { fault }), assembled)
   if (assembled === null) throw new Error('a response without a body was read')
   if (assembled.error !== null) return failed(retryOf(agent, input, { stream: assembled.error }), assembled)

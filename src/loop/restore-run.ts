@@ -81,7 +81,7 @@ export function restoreRun(frames: Iterable<Frame>, onStep: OnRestored = () => u
       if ('actorId' in made.event) pending.delete(made.event.actorId)
       follow(frame, made.step)
     }
-    calls.push(...summariseCalls([frame], before, fold.snapshot?.context.calls ?? []))
+    summariseCalls([frame], before, fold.snapshot?.context.calls ?? [], calls)
   }
   const { snapshot, last } = fold
   if (started === null || snapshot === null || last === null) {
@@ -95,18 +95,18 @@ export function effectKey(runId: string, started: StartedEffect, { turn, attempt
   return `${runId}/${turn}/${started.id}/${started.effect === 'runTool' ? started.input.attempt : attempt}`
 }
 
-/** The calls that frames of one step give an outcome. */
+/** Adds the calls that frames of one step give an outcome. */
 export function summariseCalls(
   frames: readonly Frame[],
   before: readonly LoopCall[],
   after: readonly LoopCall[],
-): readonly CallSummary[] {
-  const summaries: CallSummary[] = []
-  for (const frame of frames) {
-    if (frame.type !== 'tool_ended' && frame.type !== 'tool_failed') continue
+  summaries: CallSummary[],
+): void {
+  for (let at = 0; at < frames.length; at += 1) {
+    const frame = frames[at]
+    if (frame?.type !== 'tool_ended' && frame?.type !== 'tool_failed') continue
     const { call_id: callId, outcome } = frame
-    const call = [...after, ...before].find((known) => known.callId === callId)
-    summaries.push({ callId, name: call?.name ?? '', outcome })
+    const isCall = (known: LoopCall): boolean => known.callId === callId
+    summaries.push({ callId, name: (after.find(isCall) ?? before.find(isCall))?.name ?? '', outcome })
   }
-  return summaries
 }

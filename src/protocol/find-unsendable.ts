@@ -15,49 +15,53 @@ const valuesMax = 5_000_000
  * left out by JSON and pass.
  */
 export function findUnsendable(value: unknown): string | null {
-  const walk: Walk = { path: [], valuesLeft: valuesMax }
-  const fault = visit(value, walk)
-  return fault === null ? null : faultText(walk.path, fault)
+  const walk: Walk = { path: null, valuesLeft: valuesMax }
+  const fault = visit(value, walk, 0)
+  return fault === null ? null : faultText(walk.path?.toReversed() ?? [], fault)
 }
 
 interface Walk {
-  /** Where the walk is; after a fault, where it was found. */
-  readonly path: string[]
+  /** After a fault: where it was found, from there outwards. */
+  path: string[] | null
   valuesLeft: number
 }
 
-function visit(value: unknown, walk: Walk): string | null {
+function visit(value: unknown, walk: Walk, depth: number): string | null {
   walk.valuesLeft -= 1
   if (walk.valuesLeft < 0) return `makes the request larger than ${valuesMax} values`
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return null
-  if (typeof value === 'object') return visitObject(value, walk)
+  if (typeof value === 'object') return visitObject(value, walk, depth)
   if (typeof value === 'number') return Number.isFinite(value) ? null : 'must be a finite number'
   return `must be JSON, not ${typeof value}`
 }
 
-function visitObject(value: object, walk: Walk): string | null {
+function visitObject(value: object, walk: Walk, depth: number): string | null {
   // A cycle is found here too: going round it gets deeper at each turn.
-  if (walk.path.length >= depthMax) return `is nested deeper than ${depthMax} levels, or contains itself`
-  if (Array.isArray(value)) return visitArray(value, walk)
+  if (depth >= depthMax) return `is nested deeper than ${depthMax} levels, or contains itself`
+  if (Array.isArray(value)) return visitArray(value, walk, depth)
   if (!isPlain(value)) return 'must be a plain object'
-  for (const [key, inner] of Object.entries(value)) {
-    if (inner === undefined) continue
-    walk.path.push(key)
-    const fault = visit(inner, walk)
-    if (fault !== null) return fault
-    walk.path.pop()
+  const keys = Object.keys(value)
+  for (let at = 0; at < keys.length; at += 1) {
+    const key = keys[at] ?? ''
+    const inner: unknown = Reflect.get(value, key)
+    const fault = inner === undefined ? null : visit(inner, walk, depth + 1)
+    if (fault !== null) return foundIn(key, fault, walk)
   }
   return null
 }
 
-function visitArray(values: readonly unknown[], walk: Walk): string | null {
+function visitArray(values: readonly unknown[], walk: Walk, depth: number): string | null {
   for (let index = 0; index < values.length; index += 1) {
-    walk.path.push(String(index))
-    const fault = visit(values[index], walk)
-    if (fault !== null) return fault
-    walk.path.pop()
+    const fault = visit(values[index], walk, depth + 1)
+    if (fault !== null) return foundIn(String(index), fault, walk)
   }
   return null
+}
+
+function foundIn(key: string, fault: string, walk: Walk): string {
+  walk.path ??= []
+  walk.path.push(key)
+  return fault
 }
 
 // Of another realm or without a prototype is fine; a Date or a Map would be sent as something else than it

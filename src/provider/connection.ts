@@ -41,7 +41,7 @@ export class Connection {
   #isReady = false
   #isPaused = false
   #user: ConnectionUser | null = null
-  #parser: ResponseParser | null = null
+  readonly #parser = new ResponseParser()
 
   /** `onFree` is told when a response is whole and the connection may be used again. */
   static open(origin: Origin, onFree: (connection: Connection, reuseMs: number) => void): Connection {
@@ -71,7 +71,7 @@ export class Connection {
   /** Gives the connection to a request, which is told at once or as soon as it stands. */
   use(user: ConnectionUser): void {
     this.#user = user
-    this.#parser = new ResponseParser(user)
+    this.#parser.begin(user)
     this.#socket.ref()
     if (this.#isReady) user.onReady(this)
   }
@@ -104,8 +104,7 @@ export class Connection {
 
   /** Ends the connection; who uses it is told nothing. */
   drop(): void {
-    this.#user = null
-    this.#parser = null
+    this.#leave()
     this.#socket.destroy()
   }
 
@@ -116,9 +115,10 @@ export class Connection {
   }
 
   #read(buffer: Buffer, count: number): void {
-    const [user, parser] = [this.#user, this.#parser]
+    const user = this.#user
+    const parser = this.#parser
     // Nobody asked for anything.
-    if (user === null || parser === null) return this.drop()
+    if (user === null) return this.drop()
     try {
       user.context.runInAsyncScope(() => parser.feed(buffer.subarray(0, count)))
     } catch (error) {
@@ -129,10 +129,10 @@ export class Connection {
 
   /** The other side has ended it. */
   #end(): void {
-    const [user, parser] = [this.#user, this.#parser]
-    if (user === null || parser === null) return this.drop()
+    const user = this.#user
+    if (user === null) return this.drop()
     try {
-      parser.end()
+      this.#parser.end()
     } catch (error) {
       return this.#fail(error)
     }
@@ -142,8 +142,7 @@ export class Connection {
   #finish(user: ConnectionUser, reuseMs: number): void {
     // A server that answers before it has read everything may never read the rest.
     if (reuseMs > 0 && this.#socket.writableLength === 0 && this.isOpen) {
-      this.#user = null
-      this.#parser = null
+      this.#leave()
       this.resume()
       this.#socket.unref()
       this.#onFree(this, reuseMs)
@@ -151,6 +150,12 @@ export class Connection {
       this.drop()
     }
     user.context.runInAsyncScope(() => user.onDone())
+  }
+
+  /** Nobody uses it any more. */
+  #leave(): void {
+    this.#user = null
+    this.#parser.clear()
   }
 
   #fail(error: unknown): void {

@@ -198,6 +198,7 @@ class Exchange implements TransportSink {
     this.#watchdog.end()
     if (drop) this.#takeBack?.()
     this.#takeBack = null
+    this.#meter = null
   }
 }
 

@@ -36,12 +36,12 @@ type Awaited =
   | 'nothing'
 
 /**
- * Reads one HTTP/1 response from bytes cut anywhere. Strict: what leaves open where the response ends, or could be read
+ * Reads HTTP/1 responses, one after the other, from bytes cut anywhere. Strict: what leaves open where the response ends, or could be read
  * as another by somebody else, throws. What of a body came in chunks is moved together, in the very buffer it came in.
  */
 export class ResponseParser {
-  readonly #sink: ResponseSink
-  #awaits: Awaited = 'head'
+  #sink: ResponseSink | null = null
+  #awaits: Awaited = 'nothing'
   /** The start of a head that is not whole. */
   #held: Buffer | null = null
   #head: HttpHead | null = null
@@ -54,8 +54,23 @@ export class ResponseParser {
   /** Bytes came behind the end. */
   #hasMore = false
 
-  constructor(sink: ResponseSink) {
+  /** The next response is for this one. */
+  begin(sink: ResponseSink): void {
     this.#sink = sink
+    this.#awaits = 'head'
+    this.#left = 0
+    this.#size = 0
+    this.#digits = 0
+    this.#besides = 0
+    this.#hasMore = false
+  }
+
+  /** Lets go of a response, also in the middle of reading it. */
+  clear(): void {
+    this.#sink = null
+    this.#awaits = 'nothing'
+    this.#held = null
+    this.#head = null
   }
 
   get isDone(): boolean {
@@ -114,14 +129,14 @@ export class ResponseParser {
     else if (framing === 'until_close') this.#awaits = 'until_close'
     else this.#awaits = framing === 0 ? 'nothing' : 'length'
     this.#left = framing === 'until_close' ? Number.POSITIVE_INFINITY : framing === 'chunked' ? 0 : framing
-    this.#sink.onHead(head)
+    this.#sink?.onHead(head)
   }
 
   #readPlain(bytes: Buffer, from: number): number {
     const end = Math.min(bytes.length, from + this.#left)
     this.#left -= end - from
     if (this.#left === 0) this.#awaits = 'nothing'
-    this.#sink.onBody(from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end))
+    this.#sink?.onBody(from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end))
     return end
   }
 
@@ -141,7 +156,7 @@ export class ResponseParser {
       this.#left -= count
       if (this.#left === 0) this.#awaits = 'data_cr'
     }
-    if (end > from) this.#sink.onBody(bytes.subarray(from, end))
+    if (end > from) this.#sink?.onBody(bytes.subarray(from, end))
     return at
   }
 

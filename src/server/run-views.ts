@@ -162,7 +162,7 @@ class RunView {
         return
       }
       const after = this.#fold.snapshot?.context.calls ?? []
-      this.#settled.push(...summariseCalls([frame], before, after))
+      summariseCalls([frame], before, after, this.#settled)
     }
   }
 }

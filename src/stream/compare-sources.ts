@@ -72,9 +72,9 @@ function at(parts: Json | undefined, index: number): Json | undefined {
 
 /** All text of a whole item, for telling whether two tellings of it are the same. */
 export function itemText(item: AnyItem): string {
-  const texts: string[] = []
-  for (const parts of [item['content'], item['summary']]) {
-    if (Array.isArray(parts)) for (const part of parts) texts.push(partText(part) ?? '')
-  }
-  return texts.join('')
+  return textOfParts(item['content']) + textOfParts(item['summary'])
+}
+
+function textOfParts(parts: Json | undefined): string {
+  return Array.isArray(parts) ? parts.map((part) => partText(part) ?? '').join('') : ''
 }

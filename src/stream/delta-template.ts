@@ -78,16 +78,29 @@ export class DeltaTemplate {
       // startsWith compares character by character and takes longer than JSON.parse; a search does not.
       if (text.indexOf(before, at) !== at) return false
       const start = at + before.length
-      // The text before a hole for text ends with the quote that opens it.
-      at = isText ? endOfString(text, start - 1) : endOfInteger(text, start)
-      if (at === -1) return false
-      const written = text.slice(start, at)
-      const value = isText ? unescaped(written) : Number(written)
-      if (value === null) return false
-      this.#event[key] = value
-      this.#filling[hole] = isText ? written : value
+      if (isText) {
+        const plainEnd = endOfPlain(text, start)
+        // The text before a hole for text ends with the quote that opens it.
+        at = text.charCodeAt(plainEnd) === QUOTE ? plainEnd : endOfString(text, start - 1)
+        const written = text.slice(start, at)
+        const value = at === plainEnd ? written : unescaped(written)
+        if (value === null) return false
+        this.#event[key] = value
+        this.#filling[hole] = written
+      } else {
+        at = endOfInteger(text, start)
+        if (at === -1) return false
+        const value = Number(text.slice(start, at))
+        this.#event[key] = value
+        this.#filling[hole] = value
+      }
     }
     return at + this.#after.length === text.length && text.endsWith(this.#after)
+  }
+
+  /** The text before each hole, and that behind the last. */
+  get fixed(): readonly string[] {
+    return [...this.#holes.map(({ before }) => before), this.#after]
   }
 
   /** The text whose holes held what stands in a list from a place on. */
@@ -146,6 +159,7 @@ function isPlainInteger(value: Json | undefined): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
+const QUOTE = 34
 const BACKSLASH = 92
 const ZERO = 48
 const NINE = 57
@@ -172,4 +186,13 @@ function isPlain(text: string): boolean {
     if (code < 32 || code === BACKSLASH) return false
   }
   return true
+}
+
+/** Where a text inside of quotes comes to something that does not stand for itself: most come to the quote that closes them. */
+function endOfPlain(text: string, start: number): number {
+  for (let at = start; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE || code === BACKSLASH || code < 32) return at
+  }
+  return text.length
 }

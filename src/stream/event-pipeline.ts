@@ -7,7 +7,6 @@ import type { Anomaly, AnomalyCode } from './anomaly.ts'
 import type { AssembledResponse } from './assemble-response.ts'
 import { DeltaTemplate } from './delta-template.ts'
 import { isDeeperThan } from './json-depth.ts'
-import { ownText } from './own-text.ts'
 import { ResponseCollector } from './response-collector.ts'
 import { SequenceCheck } from './sequence-check.ts'
 import { shorten, streamError } from './stream-error.ts'
@@ -22,7 +21,10 @@ export interface StreamEvent {
   readonly event_name: string | null
   /** The event's own `type`, empty when it has none. */
   readonly type: string
-  /** The exact data text; where its bytes were no text, U+FFFD stands for what could not be read. */
+  /**
+   * The exact data text; where its bytes were no text, U+FFFD stands for what could not be read. It may be a part of the
+   * chunk that it came in, which whoever keeps it for long does not want to keep.
+   */
   readonly raw: string
   /** The data's bytes, only when they were no text. */
   readonly raw_base64: string | null
@@ -163,8 +165,7 @@ export class EventPipeline {
       // Of two texts that are the same, the one that is not a part of the chunk.
       event_name: eventName === type ? type : eventName,
       type,
-      // Where deltas are kept as what differs, nothing else is left of the chunk.
-      raw: this.#onDelta === null ? raw : ownText(raw),
+      raw,
       raw_base64: base64,
       isLate,
       data,

@@ -7,13 +7,15 @@ import { OpenItem, readText } from './open-item.ts'
  * Finds the item an event speaks of.
  *
  * By `output_index` first: some gateways give each event another `item_id`. The id only helps where several items
- * share an index, as weak gateways have it, or where the index is missing. Every look-up is a map access, since a
- * hostile stream decides how many items there are.
+ * share an index, as weak gateways have it, or where the index is missing.
  */
 export class ItemTable {
   readonly #items: OpenItem[] = []
   readonly #atIndex = new Map<number, { latest: OpenItem; count: number }>()
-  readonly #byIdentity = new Map<string, OpenItem>()
+  /** What is known of items, in the order in which it was learned. */
+  readonly #memories: Memory[] = []
+  /** The same by key, once it is much. */
+  #byIdentity: Map<string, OpenItem> | null = null
   /** An item whose own id is known to mean it and no other. */
   #certain: OpenItem | null = null
   #latest: OpenItem | null = null
@@ -41,10 +43,33 @@ export class ItemTable {
   /** Makes an item findable by the ids that it has by now. */
   remember(item: OpenItem): void {
     this.#certain = null
-    for (const index of [item.outputIndex, null]) {
-      for (const key of identities(index, item.type, item.callId, item.itemId))
-        this.#byIdentity.set(key, item)
+    const memory = { item, callId: item.callId, itemId: item.itemId }
+    this.#memories.push(memory)
+    if (this.#byIdentity !== null) index(memory, this.#byIdentity)
+    else if (this.#memories.length > MEMORIES_SEARCHED) {
+      this.#byIdentity = new Map()
+      for (const one of this.#memories) index(one, this.#byIdentity)
     }
+  }
+
+  /** The item that was last known at an index, or anywhere, by the id of its call. */
+  #byCall(at: number | null, type: string, callId: string): OpenItem | null {
+    if (this.#byIdentity !== null) return this.#byIdentity.get(callKey(at, type, callId)) ?? null
+    for (let last = this.#memories.length - 1; last >= 0; last -= 1) {
+      const memory = this.#memories[last]
+      if (memory?.callId === callId && memory.item.type === type && isAt(at, memory.item)) return memory.item
+    }
+    return null
+  }
+
+  /** The same by its own id. */
+  #byId(at: number | null, id: string): OpenItem | null {
+    if (this.#byIdentity !== null) return this.#byIdentity.get(idKey(at, id)) ?? null
+    for (let last = this.#memories.length - 1; last >= 0; last -= 1) {
+      const memory = this.#memories[last]
+      if (memory?.itemId === id && isAt(at, memory.item)) return memory.item
+    }
+    return null
   }
 
   /** The item that a delta or a part event belongs to. */
@@ -71,19 +96,20 @@ export class ItemTable {
     const id = readText(event, 'item_id')
     // Deltas come in long runs for one item, and nothing about it changes in between.
     if (id !== null && this.#certain === found && id === found.itemId) return true
-    const owner = id === null ? undefined : this.#byIdentity.get(identity(null, 'id', id))
+    const owner = id === null ? null : this.#byId(null, id)
     if (owner === found && id === found.itemId) this.#certain = found
-    if (owner !== undefined) return owner === found
+    if (owner !== null) return owner === found
     return (this.#atIndex.get(found.outputIndex)?.count ?? 1) === 1
   }
 
   /** The item of which a whole item at this index is another telling, going by its ids. */
   findSame(index: number | null, item: AnyItem): OpenItem | null {
-    for (const key of identities(index, item.type, readText(item, 'call_id'), readText(item, 'id'))) {
-      const known = this.#byIdentity.get(key)
-      if (known !== undefined) return known
-    }
-    return null
+    // The call comes first: providers are careful with call ids and careless with item ids.
+    const callId = readText(item, 'call_id')
+    const known = callId === null ? null : this.#byCall(index, item.type, callId)
+    if (known !== null) return known
+    const id = readText(item, 'id')
+    return id === null ? null : this.#byId(index, id)
   }
 
   /** The latest item at this index, or of all when the index is missing. */
@@ -95,7 +121,7 @@ export class ItemTable {
     const there = index === null ? undefined : this.#atIndex.get(index)
     if (index !== null && there === undefined) return null
     if (there?.count === 1) return there.latest
-    const byId = id === null ? undefined : this.#byIdentity.get(identity(index, 'id', id))
+    const byId = id === null ? null : this.#byId(index, id)
     return byId ?? this.latestAt(index)
   }
 }
@@ -106,20 +132,33 @@ export function readIndex(event: JsonObject): number | null {
   return typeof index === 'number' && Number.isInteger(index) && index >= 0 ? index : null
 }
 
-function identity(index: number | null, kind: 'call' | 'id', id: string): string {
-  return `${index ?? '*'} ${kind} ${id}`
+/** The ids that an item had at a time. */
+interface Memory {
+  readonly item: OpenItem
+  readonly callId: string | null
+  readonly itemId: string | null
 }
 
-// The call comes first: providers are careful with call ids and careless with item ids. A call and its output share
-// the call id, so the type goes with it.
-function identities(
-  index: number | null,
-  type: string,
-  callId: string | null,
-  itemId: string | null,
-): readonly string[] {
-  const keys: string[] = []
-  if (callId !== null) keys.push(identity(index, 'call', `${type} ${callId}`))
-  if (itemId !== null) keys.push(identity(index, 'id', itemId))
-  return keys
+// Most responses have an item or two, and looking at each is quicker than making keys. How many there are is the
+// provider's to say: from here on, every look-up is a map access.
+const MEMORIES_SEARCHED = 8
+
+function index({ item, callId, itemId }: Memory, byIdentity: Map<string, OpenItem>): void {
+  for (const at of [item.outputIndex, null]) {
+    if (callId !== null) byIdentity.set(callKey(at, item.type, callId), item)
+    if (itemId !== null) byIdentity.set(idKey(at, itemId), item)
+  }
+}
+
+// A call and its output share the call id, so the type goes with it.
+function callKey(at: number | null, type: string, callId: string): string {
+  return `${at ?? '*'} call ${type} ${callId}`
+}
+
+function idKey(at: number | null, id: string): string {
+  return `${at ?? '*'} id ${id}`
+}
+
+function isAt(at: number | null, { outputIndex }: OpenItem): boolean {
+  return at === null || at === outputIndex
 }

@@ -14,6 +14,8 @@ const CLOSE_BRACE = 125
  */
 export function isDeeperThan(depthMax: number, json: string): boolean {
   if (json.length <= 2 * depthMax) return false
+  // A search is far quicker than a look at every character, and most texts open less altogether than the depth allows.
+  if (countUpTo(depthMax + 1, '{', json) + countUpTo(depthMax + 1, '[', json) <= depthMax) return false
   let depth = 0
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at)
@@ -27,4 +29,12 @@ export function isDeeperThan(depthMax: number, json: string): boolean {
     }
   }
   return false
+}
+
+function countUpTo(most: number, character: string, text: string): number {
+  let count = 0
+  for (let at = text.indexOf(character); at !== -1 && count < most; at = text.indexOf(character, at + 1)) {
+    count += 1
+  }
+  return count
 }

@@ -23,7 +23,11 @@ export function matchTerminal(
   const terminalOf = new Map<OpenItem, AnyItem>()
   const claimed = new Set<number>()
   const signs = [callSign, idSign, placeSign, typeSign]
-  for (const sign of signs) pairBy(sign, streamed, output, terminalOf, claimed)
+  for (const sign of signs) {
+    // Mostly the first sign has paired them all.
+    if (terminalOf.size === streamed.length || claimed.size === output.length) break
+    pairBy(sign, streamed, output, terminalOf, claimed)
+  }
 
   const contradictions: string[] = []
   for (const [item, terminal] of terminalOf) {

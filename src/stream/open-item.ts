@@ -122,7 +122,8 @@ export class OpenItem {
   }
 
   #inOrder(isWanted: (part: OpenPart) => boolean): readonly OpenPart[] {
-    return [...(this.#parts?.values() ?? [])].filter(isWanted).sort((a, b) => a.index - b.index)
+    if (this.#parts === null) return NO_PARTS
+    return [...this.#parts.values()].filter(isWanted).sort((a, b) => a.index - b.index)
   }
 
   #learn(item: AnyItem): void {
@@ -131,6 +132,8 @@ export class OpenItem {
     this.name = readText(item, 'name') ?? this.name
   }
 }
+
+const NO_PARTS: readonly OpenPart[] = []
 
 /** A non-empty string field, or null. */
 export function readText(object: JsonObject | null, key: string): string | null {

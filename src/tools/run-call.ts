@@ -3,7 +3,6 @@ import type { JsonObject } from '../protocol/json.ts'
 import { admitCall, isRefusal, type CallRequest, type Refusal } from './admit-call.ts'
 import { hashCall } from './appraise-call.ts'
 import type { Clock } from '../clock.ts'
-import { startDeadline } from './deadline.ts'
 import { describeThrown } from './describe-thrown.ts'
 import { encodeFailure, encodeValue, type ModelOutput, type OutputForm } from './encode-output.ts'
 import { outcomeText } from './outcome-text.ts'
@@ -94,17 +93,16 @@ async function settle(
     if (isSettled || typeof chunk !== 'string') return
     onOutput?.(stream === 'stderr' ? stream : 'stdout', chunk)
   }
-  const deadline = startDeadline(clock, startMs + call.timeoutMs)
-  const abort = startAbort(signal)
+  const { promise, resolve } = Promise.withResolvers<Ending>()
+  const onAbort = (): void => resolve(cancelled(form))
+  const disarm = clock.setTimer(startMs + call.timeoutMs, () => resolve(timeout(form, call.timeoutMs)))
+  signal.addEventListener('abort', onAbort, { once: true })
   const work = perform(host, call, form, { emit, runAgent, signal: stop.signal })
-  const ending = await Promise.race([
-    work,
-    deadline.elapsed.then(() => timeout(form, call.timeoutMs)),
-    abort.aborted.then(() => cancelled(form)),
-  ])
+  void work.then(resolve)
+  const ending = await promise
   isSettled = true
-  deadline.clear()
-  abort.clear()
+  disarm()
+  signal.removeEventListener('abort', onAbort)
   if (ending.outcome === 'timeout' || ending.outcome === 'cancelled') {
     stop.abort(
       new LoopchartError(
@@ -120,13 +118,6 @@ async function settle(
 // A model can call a name of any length.
 function formOf(registry: Registry, { name }: CallRequest): OutputForm {
   return { tool: name.slice(0, 64), encoding: registry.resolve(name)?.outputEncoding ?? 'envelope' }
-}
-
-function startAbort(signal: AbortSignal): { readonly aborted: Promise<void>; readonly clear: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const listener = (): void => resolve()
-  signal.addEventListener('abort', listener, { once: true })
-  return { aborted: promise, clear: () => signal.removeEventListener('abort', listener) }
 }
 
 // Never rejects: whatever the tool does, there is an ending.

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import type { HttpHead } from '../../src/provider/http-head.ts'
-import { ResponseParser } from '../../src/provider/http-parser.ts'
+import { ResponseParser, type ResponseSink } from '../../src/provider/http-parser.ts'
 
 interface Read {
   readonly heads: readonly HttpHead[]
@@ -19,7 +19,8 @@ interface Read {
 function read(...pieces: readonly (string | Buffer | null)[]): Read {
   const heads: HttpHead[] = []
   const told: Buffer[] = []
-  const parser = new ResponseParser({
+  const parser = new ResponseParser()
+  parser.begin({
     onHead: (head) => heads.push(head),
     onBody: (bytes) => told.push(Buffer.from(bytes)),
   })
@@ -282,4 +283,22 @@ test.for([
 
 test('a response that ends with its connection leaves none', () => {
   expect(read(UNTIL_CLOSE, null)).toMatchObject({ isDone: true, reuseMs: 0 })
+})
+
+test('a parser that lets go of a response in the middle reads the next one from its head', () => {
+  const bodies: string[] = []
+  const parser = new ResponseParser()
+  const sink = (onHead: () => void): ResponseSink => ({
+    onHead,
+    onBody: (bytes) => bodies.push(bytes.toString('latin1')),
+  })
+  const head = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n'
+  // As when whoever hears of the head wants nothing of the body.
+  parser.begin(sink(() => parser.clear()))
+  parser.feed(Buffer.from(`${head}left`))
+  expect(bodies).toEqual([])
+  parser.begin(sink(() => undefined))
+  expect(parser.isDone).toBe(false)
+  parser.feed(Buffer.from(`${head}read`))
+  expect([bodies, parser.isDone, parser.reuseMs > 0]).toEqual([['read'], true, true])
 })

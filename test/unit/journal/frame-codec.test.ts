@@ -1,11 +1,16 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import type { FrameBlock } from '../../../src/frames/frame-block.ts'
 import { formatFrame } from '../../../src/frames/format-frame.ts'
 import { FrameStamp } from '../../../src/frames/frame-stamp.ts'
 import type { Frame } from '../../../src/frames/generated/frame.ts'
+import { tellLine, type OnLine } from '../../../src/journal/block-encoder.ts'
 import { FrameDecoder, FrameEncoder } from '../../../src/journal/frame-codec.ts'
-import { deltaFrame, eventFrame, requestFrame, sampleLog } from '../../journal/sample-frames.ts'
+import { recordResponse } from '../../../src/loop/record-response.ts'
+import { tolerant } from '../../../src/protocol/tolerant.ts'
+import { sseText, StreamBuilder } from '../../../scripts/fixtures/stream-builder.ts'
+import { deltaFrame, eventFrame, requestFrame, sampleLog, stateFrame } from '../../journal/sample-frames.ts'
 
 interface Stored {
   readonly lines: readonly string[]
@@ -68,6 +73,84 @@ test('a frame of a token costs little more than the text that differs', () => {
   expect(lines[1]?.length).toBeLessThan(10)
 })
 
+/** Reads a stream in pieces into the lines of its blocks and frames, and into frames alone. */
+function recordLines(bytes: Buffer, pieceBytes: number): { stored: Stored; frames: readonly Frame[] } {
+  const encoder = new FrameEncoder()
+  const lines: string[] = []
+  const texts = new Map<string, Uint8Array>()
+  const onLine: OnLine = (line, kept) => {
+    lines.push(line)
+    for (const one of kept) texts.set(one.hash, one.bytes)
+  }
+  const frames: Frame[] = []
+  const feed = (isBlocks: boolean): void => {
+    let now = 5000
+    const reader = recordResponse({
+      stamp: new FrameStamp('run_1', () => now),
+      turn: 2,
+      attempt: 1,
+      profile: tolerant,
+      shape: 'stream',
+      onFrame: (frame) => {
+        if (isBlocks) tellLine(encoder.encode(frame), onLine)
+        else frames.push(frame)
+      },
+      ...(isBlocks && {
+        onBlock: (block: FrameBlock, added: number) =>
+          encoder.encodeBlock(block, block.length - added, block.length, onLine),
+      }),
+    })
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      reader.feed(bytes.subarray(at, at + pieceBytes))
+      now += at % 3
+    }
+    reader.end()
+  }
+  feed(true)
+  feed(false)
+  return { stored: { lines, texts }, frames }
+}
+
+function streamOf(texts: readonly string[]): Buffer {
+  const stream = new StreamBuilder().start()
+  return Buffer.from(sseText(stream.message(0, texts).message(1, texts).end().events))
+}
+
+test('blocks come back as the frames that they stand for, for any text and any chunking', () => {
+  const texts = fc.array(fc.string({ unit: 'binary' }), { minLength: 2, maxLength: 20 })
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 1, max: 4000 }), (words, pieceBytes) => {
+      const { stored, frames } = recordLines(streamOf(words.map((word) => word.toWellFormed())), pieceBytes)
+      expect(decodeAll(stored).map(formatFrame)).toEqual(frames.map(formatFrame))
+      expect(stored.lines.filter((line) => line.includes('\n'))).toEqual([])
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('a delta of a block that is too long for a line is kept beside it, and those around it come back', () => {
+  const { stored, frames } = recordLines(streamOf(['a', ' b', 'x'.repeat(70_000), ' c', '\td', 'e']), 5000)
+  expect(decodeAll(stored)).toEqual(frames)
+  expect(stored.texts.size).toBeGreaterThan(0)
+  expect(Math.max(...stored.lines.map(({ length }) => length))).toBeLessThan(70_000)
+})
+
+test('a delta of a block costs little more than its number and its word', () => {
+  const words = Array.from({ length: 100 }, (_, at) => ` word${at}`)
+  const { stored } = recordLines(streamOf(words), 1_000_000)
+  const lines = stored.lines.filter((line) => line.startsWith('d'))
+  expect(lines.length).toBeGreaterThan(190)
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(20)
+})
+
+test('states come back, also with a tab in a name', () => {
+  const stamp = new FrameStamp('run_1', () => 0)
+  const states = [stateFrame(stamp, 'a', 1), stateFrame(stamp, 'b', 2), stateFrame(stamp, 'c\td', 3)]
+  const { lines, texts } = encodeAll(states)
+  expect(decodeAll({ lines, texts })).toEqual(states)
+  expect(lines[1]).toBe('s\t2\ttest\tb')
+})
+
 const item = (at: number): string => `{"type":"message","content":"${`line ${at} `.repeat(20)}"}`
 
 test('requests of a stateless run cost what each adds', () => {
@@ -92,6 +175,10 @@ test('a kept text that is missing or changed is damage, not another text', () =>
 
 test.for([
   'p\tno frame to repeat',
+  'n\tname\tno frame to repeat',
+  'd\tno form to fill',
+  'h\tname\tnot json\t1',
+  's\t1\tby\tno state before',
   '@not json\t{"v":1,"run_id":"a","seq":0,"ts":0,"type":"warning","cause":"","figures":{}}',
   '@[{"path":["nowhere"],"hash":"x"}]',
   '@[{"path":[{}]}]\t{"v":1,"run_id":"a","seq":0,"ts":0,"type":"warning","cause":"","figures":{}}',

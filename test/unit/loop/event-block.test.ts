@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import type { FrameBlock } from '../../../src/frames/frame-block.ts'
 import { FrameStamp } from '../../../src/frames/frame-stamp.ts'
 import type { Frame } from '../../../src/frames/generated/frame.ts'
+import type { FrameLog } from '../../../src/journal/frame-log.ts'
 import { MemoryJournal } from '../../../src/journal/memory-journal.ts'
 import { recordResponse } from '../../../src/loop/record-response.ts'
 import { tolerant } from '../../../src/protocol/tolerant.ts'
@@ -14,6 +15,10 @@ import { sseText, StreamBuilder } from '../../../scripts/fixtures/stream-builder
 
 /** Reads bytes in pieces, a millisecond apart; with a log that takes blocks, or frame by frame. */
 function record(bytes: Buffer, pieceBytes: number, takesBlocks: boolean): readonly Frame[] {
+  return recordLog(bytes, pieceBytes, takesBlocks).frames
+}
+
+function recordLog(bytes: Buffer, pieceBytes: number, takesBlocks: boolean): FrameLog {
   let now = 1000
   const journal = new MemoryJournal(new ManualClock())
   const blocks = new Set<FrameBlock>()
@@ -37,7 +42,14 @@ function record(bytes: Buffer, pieceBytes: number, takesBlocks: boolean): readon
   }
   reader.end()
   if (takesBlocks && blocks.size === 0) throw new Error('nothing came as a block')
-  return journal.log.frames
+  return journal.log
+}
+
+/** The same once its blocks are sealed, which is some microtasks after the end. */
+async function recordSealed(bytes: Buffer, pieceBytes: number): Promise<FrameLog> {
+  const log = recordLog(bytes, pieceBytes, true)
+  await new Promise((resolve) => setImmediate(resolve))
+  return log
 }
 
 function answer(pieces: readonly string[], extra: object = {}): Buffer {
@@ -68,6 +80,30 @@ test('blocks and frames are the same log for any text and any chunking', () => {
     { numRuns: 150 },
   )
 })
+
+test('a sealed log has the same frames, read at once or one by one from either end', async () => {
+  const words = fc.array(fc.string({ unit: 'grapheme' }), { minLength: 3, maxLength: 40 })
+  await fc.assert(
+    fc.asyncProperty(words, fc.integer({ min: 1, max: 4000 }), async (texts, pieceBytes) => {
+      const bytes = answer(texts)
+      const frames = record(bytes, pieceBytes, false)
+      const log = await recordSealed(bytes, pieceBytes)
+      expect(log.frames).toEqual(frames)
+      for (let seq = frames.length - 1; seq >= 0; seq -= 1) {
+        expect(log.slice(seq, seq + 1)).toEqual([frames[seq]])
+      }
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test.for([[1], [300], [16_384], [10_000_000]])(
+  'what is in several blocks and more than ASCII is sealed as it was, in pieces of %i bytes',
+  async ([pieceBytes = 1]) => {
+    const bytes = answer(WORDS, { obfuscation: 'a random text of some length', logprobs: [] })
+    expect((await recordSealed(bytes, pieceBytes)).frames).toEqual(record(bytes, pieceBytes, false))
+  },
+)
 
 test('escapes stay as the provider wrote them', () => {
   const bytes = answer(['one', ' two', ' three', ' four'])
