@@ -64,15 +64,19 @@ export class SegmentEncoder {
 
   /** Adds a frame to what is to be written. */
   add(frame: Frame): void {
-    if (frame.seq !== this.#nextSeq + this.#lines.length || frame.run_id !== this.#runId) {
-      throw new Error(`frame ${frame.seq} of ${frame.run_id} is not the next of ${this.#runId}`)
-    }
+    this.#check(frame)
     tellLine(this.#encoder.encode(frame), this.#onLine)
   }
 
   /** The same for the frames of a block from a place up to another. */
   addBlock(block: FrameBlock, from: number, to: number): void {
+    if (to > from) this.#check(block.at(from))
     this.#encoder.encodeBlock(block, from, to, this.#onLine)
+  }
+
+  #check({ seq, run_id: runId }: Frame): void {
+    if (seq === this.#nextSeq + this.#lines.length && runId === this.#runId) return
+    throw new Error(`frame ${seq} of ${runId} is not the next of ${this.#runId}`)
   }
 
   /** What was added since this was last asked. */

@@ -63,25 +63,26 @@ export class StoredJournal extends QueuedJournal implements Appender {
   observeBlock(block: FrameBlock, added: number): void {
     if (this.isClosed || this.failure !== null) return
     const from = block.length - added
-    this.#encode(() => this.#encoder.addBlock(block, from, block.length))
+    if (!this.#encode(() => this.#encoder.addBlock(block, from, block.length))) return
     const last = this.#pending.at(-1)
     if (last !== undefined && isPart(last) && last.block === block) last.added += added
     else this.#pending.push({ block, from, added })
   }
 
   #add(frame: Frame): void {
-    this.#encode(() => this.#encoder.add(frame))
-    this.#pending.push(frame)
+    if (this.#encode(() => this.#encoder.add(frame))) this.#pending.push(frame)
   }
 
   /** Written as lines at once, while what they are made of is at hand; as rows with all others of a turn. */
-  #encode(add: () => void): void {
-    if (this.failure !== null) return
+  #encode(add: () => void): boolean {
+    if (this.failure !== null) return false
     try {
       add()
       this.#options.group.ask(this)
+      return true
     } catch (error) {
       this.failed(error)
+      return false
     }
   }
 
@@ -98,6 +99,8 @@ export class StoredJournal extends QueuedJournal implements Appender {
   }
 
   collect(): Batch | null {
+    // What was made into lines before it failed is not written: nobody counts it any more.
+    if (this.failure !== null) return null
     const { id, epoch } = this.#options
     const { segments, texts } = this.#encoder.take()
     const [first] = segments

@@ -10,6 +10,8 @@ import { deltaKindOf, deltaPlaceOf } from './delta-kind.ts'
 
 // A log that keeps only its latest frames lets go of whole blocks.
 const EVENTS_MAX = 256
+// Nor may its texts become longer together than a text can be.
+const CHARS_MAX = 4 * 1024 * 1024
 // Stands in no filling: those are texts as JSON writes them, and numbers.
 const BETWEEN_FILLINGS = '\n'
 
@@ -29,6 +31,7 @@ export class EventBlock implements FrameBlock {
   #latest: Deltas | null = null
   #length = 0
   #events = 0
+  #chars = 0
   #kept = 0
   /** The texts of all groups, one behind the other. */
   #bytes: Buffer | null = null
@@ -46,14 +49,15 @@ export class EventBlock implements FrameBlock {
 
   /** Whether the next frame of the log may be one of this block. */
   canTake(stamp: FrameStamp): boolean {
-    return this.#bytes === null && this.#events < EVENTS_MAX && stamp.next === this.#first + this.#length
+    const hasRoom = this.#events < EVENTS_MAX && this.#chars < CHARS_MAX
+    return this.#bytes === null && hasRoom && stamp.next === this.#first + this.#length
   }
 
   /** Adds an event of its exact text; gives the number of frames that makes. */
   addEvent(type: string, raw: string, stamp: FrameStamp): number {
     this.#groups.push({ start: this.#length, ts: stamp.ts, type, deltas: null, raw, end: 0 })
     stamp.seq()
-    return this.#grow(1)
+    return this.#grow(1, raw.length)
   }
 
   /** Adds the event that a template has just matched; gives the number of frames that makes. */
@@ -68,11 +72,12 @@ export class EventBlock implements FrameBlock {
     deltas.add(template.filling, stamp.ts)
     stamp.seq()
     if (deltas.framesEach === 2) stamp.seq()
-    return this.#grow(deltas.framesEach)
+    return this.#grow(deltas.framesEach, charsOf(template.filling))
   }
 
-  #grow(frames: number): number {
+  #grow(frames: number, chars: number): number {
     this.#events += 1
+    this.#chars += chars
     this.#length += frames
     return frames
   }
@@ -187,6 +192,15 @@ let unpacked: {
   readonly at: number
   readonly fillings: Filling
 } | null = null
+
+function charsOf(filling: Filling): number {
+  let chars = 0
+  for (let hole = 0; hole < filling.length; hole += 1) {
+    const written = filling[hole]
+    if (typeof written === 'string') chars += written.length
+  }
+  return chars
+}
 
 /** Some texts as bytes, one behind the other. */
 function bytesOf(texts: readonly string[], chars: number): Buffer {

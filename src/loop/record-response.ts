@@ -64,8 +64,7 @@ class ResponseRecorder implements ResponseReader {
       this.#hasBytes = true
       onFrame(responseFirstByteFrame(stamp, { turn, attempt }))
     }
-    const isWanted = this.#reader.feed(chunk)
-    this.#tell()
+    const isWanted = this.#telling(() => this.#reader.feed(chunk))
     // A response that is whole ends at once, and its block is sealed: there is no need to copy it before.
     if (!this.#isWhole) this.#block?.keep()
     return isWanted
@@ -73,9 +72,18 @@ class ResponseRecorder implements ResponseReader {
 
   end(): AssembledResponse {
     this.#options.stamp.tick()
-    const assembled = this.#reader.end()
+    const assembled = this.#telling(() => this.#reader.end())
     this.#seal()
     return assembled
+  }
+
+  /** Numbers were given out: also when reading breaks off, the log hears of the frames that have them. */
+  #telling<T>(read: () => T): T {
+    try {
+      return read()
+    } finally {
+      this.#tell()
+    }
   }
 
   #record(event: StreamEvent): void {

@@ -32,7 +32,7 @@ export class DeltaTemplate {
   readonly #filling: (string | number)[]
   readonly #holes: readonly Hole[]
   readonly #after: string
-  /** Which of the holes is that of the delta; -1: none is. */
+  /** Which of the holes is that of a delta that is text; -1: none is. */
   readonly #deltaHole: number
 
   private constructor(event: JsonObject, holes: readonly Hole[], after: string) {
@@ -43,7 +43,7 @@ export class DeltaTemplate {
     this.filling = this.#filling
     this.#holes = holes
     this.#after = after
-    this.#deltaHole = holes.findIndex(({ key }) => key === 'delta')
+    this.#deltaHole = holes.findIndex(({ key, isText }) => key === 'delta' && isText)
   }
 
   /** Learns from an event and its exact text; null when it is not a flat object that can be told apart by its text. */

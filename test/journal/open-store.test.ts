@@ -308,3 +308,18 @@ test('a journal that is closed takes nothing more', async () => {
   await expect(journal.commit([deltaFrame(stamp, 'late')])).rejects.toMatchObject({ code: 'store_unusable' })
   expect([...store.read('run_1')]).toHaveLength(1)
 })
+
+test('a journal that has failed writes nothing of what it had not written, and what it wrote is whole', async () => {
+  const store = tempStore()
+  const { stamp, started } = beginLog('run_1')
+  const journal = store.create('run_1', clock)
+  await journal.commit([started])
+  journal.observe(deltaFrame(stamp, 'never written'))
+  stamp.seq()
+  journal.observe(deltaFrame(stamp, 'behind a gap'))
+  await expect(journal.commit([stateFrame(stamp, 'working', 1)])).rejects.toThrow('not the next')
+  await new Promise((resolve) => setImmediate(resolve))
+  await journal.close().catch(() => undefined)
+  expect([...openedStore(store.path).read('run_1')]).toEqual([started])
+  expect(journal.log.frames).toEqual([started])
+})

@@ -159,3 +159,53 @@ test('a block that would go on behind other frames is refused', () => {
   block.length = 2
   expect(() => log.extend(block, 1)).toThrow('behind other frames')
 })
+
+test.for([[3], [8], [15]])(
+  'where reading breaks off at event %i, the log has every frame with a number',
+  ([at = 3]) => {
+    const journal = new MemoryJournal(new ManualClock())
+    let events = 0
+    const reader = recordResponse({
+      stamp: new FrameStamp('run_1', () => 1000),
+      turn: 1,
+      attempt: 0,
+      profile: {
+        ...tolerant,
+        checkEvent(type, event) {
+          events += 1
+          if (events === at) throw new Error('a check that is broken')
+          return tolerant.checkEvent(type, event)
+        },
+      },
+      shape: 'stream',
+      onFrame: (frame) => journal.observe(frame),
+      onBlock: (block, added) => journal.observeBlock(block, added),
+    })
+    expect(() => reader.feed(answer(WORDS.slice(0, 20)))).toThrow('broken')
+    const { frames } = journal.log
+    expect(frames.map(({ seq }) => seq)).toEqual(frames.map((_, seq) => seq))
+    expect(frames.filter(({ type }) => type === 'provider_event')).toHaveLength(at - 1)
+  },
+)
+
+test('a delta that is a number is no text, sealed or not', async () => {
+  const events = new StreamBuilder().start().message(0, ['a', 'b', 'c', 'd']).end().events
+  const odd = events.map(({ type, data }, at) =>
+    type.endsWith('text.delta') ? { type, data: { ...data, delta: at } } : { type, data },
+  )
+  const journal = new MemoryJournal(new ManualClock())
+  const reader = recordResponse({
+    stamp: new FrameStamp('run_1', () => 1000),
+    turn: 1,
+    attempt: 0,
+    profile: { ...tolerant, checkEvent: () => null },
+    shape: 'stream',
+    onFrame: (frame) => journal.observe(frame),
+    onBlock: (block, added) => journal.observeBlock(block, added),
+  })
+  reader.feed(Buffer.from(sseText(odd)))
+  reader.end()
+  const before = journal.log.frames
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(journal.log.frames).toEqual(before)
+})
