@@ -32,6 +32,7 @@ export class DeltaTemplate {
   readonly #filling: (string | number)[]
   readonly #holes: readonly Hole[]
   readonly #after: string
+  #fixed: readonly string[] | null = null
   /** Which of the holes is that of a delta that is text; -1: none is. */
   readonly #deltaHole: number
 
@@ -100,7 +101,9 @@ export class DeltaTemplate {
 
   /** The text before each hole, and that behind the last. */
   get fixed(): readonly string[] {
-    return [...this.#holes.map(({ before }) => before), this.#after]
+    // Asked for with every delta that is stored, and not at all where none is.
+    this.#fixed ??= [...this.#holes.map(({ before }) => before), this.#after]
+    return this.#fixed
   }
 
   /** The text whose holes held what stands in a list from a place on. */
