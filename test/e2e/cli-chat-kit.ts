@@ -49,6 +49,8 @@ function says(text: string): ScriptTurn {
 export interface TypedCli {
   /** Resolves when something is shown that was not looked for before; rejects when the command ends without. */
   until(pattern: RegExp): Promise<string>
+  /** The same of the last row, which says where a run is. */
+  untilStatus(pattern: RegExp): Promise<string>
   type(text: string): void
   /** Everything that was shown, with the exit code in a last line. */
   readonly ended: Promise<string>
@@ -70,7 +72,8 @@ export function typeAt(
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   let shown = ''
-  let lookedAt = 0
+  // A test that waits for what never comes has nothing else to say.
+  context.onTestFailed(() => console.error(`what the terminal showed: ${JSON.stringify(shown)}`))
   let isOver = false
   let look = nothing
   child.stdin.on('error', () => undefined)
@@ -85,13 +88,12 @@ export function typeAt(
       resolve(shown)
     })
   })
-  return {
-    ended,
-    type: (text) => void child.stdin.write(text),
-    until: (pattern) =>
+  const watch = (seen: () => string): ((pattern: RegExp) => Promise<string>) => {
+    let lookedAt = 0
+    return (pattern) =>
       new Promise((resolve, reject) => {
         look = (): void => {
-          const found = pattern.exec(shown.slice(lookedAt))
+          const found = pattern.exec(seen().slice(lookedAt))
           if (found !== null) {
             lookedAt += found.index + found[0].length
             look = nothing
@@ -99,9 +101,20 @@ export function typeAt(
           } else if (isOver) reject(new Error(`it ended without ${String(pattern)}: ${shown}`))
         }
         look()
-      }),
+      })
+  }
+  return {
+    ended,
+    type: (text) => void child.stdin.write(text),
+    until: watch(() => shown.replaceAll(ELSEWHERE, '')),
+    untilStatus: watch(() => [...shown.matchAll(ELSEWHERE)].join('\n')),
   }
 }
+
+// From where the cursor's place is kept to where it is gone back to: the row of the status may be written again between any
+// two characters of an answer. What is not whole yet belongs to it, too.
+// oxlint-disable-next-line no-control-regex -- that is what a terminal is told these by
+const ELSEWHERE = /\u001b7[^]*?(?:\u001b8|$)/gu
 
 function nothing(): void {
   // Nobody looks for anything.

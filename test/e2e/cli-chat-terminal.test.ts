@@ -212,9 +212,9 @@ test('a second Ctrl-C leaves at once, also while a call does not let itself be s
   ).open()
   await chat.until(PROMPT)
   chat.type('launch it\r')
-  await chat.until(/executing\.running launch\]/u)
+  await chat.untilStatus(/executing\.running launch\]/u)
   chat.type(CTRL_C)
-  await chat.until(/\[stopping/u)
+  await chat.untilStatus(/\[stopping/u)
   chat.type(CTRL_C)
   const shown = await chat.ended
   expect(shown).toMatch(/code 130\r\n$/u)
