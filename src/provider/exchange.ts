@@ -82,8 +82,9 @@ class Exchange implements TransportSink {
 
   start(): void {
     const { transport, timeouts } = this.#wire
-    this.#watchdog.arm('total', timeouts.totalMs)
+    // The sooner one first: there is one timer for all.
     this.#watchdog.arm('headers', timeouts.headersMs)
+    this.#watchdog.arm('total', timeouts.totalMs)
     const takeBack = transport(this.#request, this)
     // It may be over before it has begun.
     if (this.#isSettled) takeBack()

@@ -33,63 +33,58 @@ const SPACE = 32
 
 /** Reads a head without the blank line at its end. Throws for what is not HTTP/1, or leaves open where its body ends. */
 export function parseHead(text: string): HttpHead {
-  // Half of a line end, or a character that no line has: each side would read it in its own way.
-  if (STRAY.test(text)) throw new HttpError('HTTP_INVALID', 'its head has a stray character')
-  const lines = text.split('\r\n')
-  const first = lines[0] ?? ''
-  const status = statusOf(first)
-  const headers = new HeaderLines(lines)
+  if (!HEAD.test(text)) throw new HttpError('HTTP_INVALID', faultOf(text))
+  const status = Number(text.slice(9, 12))
+  const headers = new HeaderLines(text)
   const framing = framingOf(status, headers)
-  const canReuse = first.startsWith('HTTP/1.1') && framing !== 'until_close'
+  const canReuse = text.startsWith('HTTP/1.1') && framing !== 'until_close'
   return { status, headers, framing, reuseMs: canReuse ? reuseMsOf(headers) : 0 }
 }
 
+// One look at the whole: a line such as "HTTP/1.1 200 OK", and behind each line end a name, a colon and a value.
+const HEAD =
+  // oxlint-disable-next-line no-control-regex -- a value may have a tab
+  /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9a-zA-Z]+:[\t\x20-\x7e\x80-\xff]*)*$/u
+
+// Half of a line end, or a character that no line has: each side would read it in its own way.
 // oxlint-disable-next-line no-control-regex -- these are the characters that a head must not have
 const STRAY = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/u
 
-/** Of a line such as "HTTP/1.1 200 OK". */
-function statusOf(line: string): number {
-  const digits = line.slice(9, 12)
-  const status = Number(digits)
-  const isVersion = line.startsWith('HTTP/1.1 ') || line.startsWith('HTTP/1.0 ')
-  const isWhole = line.length === 12 || line.charCodeAt(12) === SPACE
-  if (isVersion && isWhole && status >= 100 && String(status) === digits) return status
-  throw new HttpError('HTTP_INVALID', 'it does not begin as a response does')
+/** What is wrong with a head. */
+function faultOf(text: string): string {
+  if (STRAY.test(text)) return 'its head has a stray character'
+  const [first = ''] = text.split('\r\n', 1)
+  return HEAD.test(first) ? 'a line of its head is no header' : 'it does not begin as a response does'
 }
 
+/** The headers of a head. Most are never asked for, and so each is looked for when it is. */
 class HeaderLines implements ResponseHeaders {
-  readonly #names: string[] = []
-  readonly #values: string[] = []
+  readonly #text: string
+  readonly #lowered: string
 
-  /** Of all lines but the first. */
-  constructor(lines: readonly string[]) {
-    for (let at = 1; at < lines.length; at += 1) {
-      const line = lines[at] ?? ''
-      const colon = line.indexOf(':')
-      const name = line.slice(0, Math.max(0, colon))
-      if (!NAME.test(name)) throw new HttpError('HTTP_INVALID', 'a line of its head is no header')
-      this.#names.push(name.toLowerCase())
-      this.#values.push(trimmed(line, colon + 1))
-    }
+  constructor(text: string) {
+    this.#text = text
+    this.#lowered = text.toLowerCase()
   }
 
   /** One that comes more than once is one with commas, as in fetch. */
   get(name: string): string | null {
+    const start = `\r\n${name}:`
     let value: string | null = null
-    for (let at = this.#names.indexOf(name); at !== -1; at = this.#names.indexOf(name, at + 1)) {
-      const text = this.#values[at] ?? ''
+    for (let at = this.#lowered.indexOf(start); at !== -1; at = this.#lowered.indexOf(start, at + 2)) {
+      const from = at + start.length
+      const end = this.#text.indexOf('\r', from)
+      const text = trimmed(this.#text, from, end === -1 ? this.#text.length : end)
       value = value === null ? text : `${value}, ${text}`
     }
     return value
   }
 }
 
-const NAME = /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/u
-
 // Only of these two: `trim` knows more spaces, and somebody else would read "chunked" with one of them as another word.
-function trimmed(text: string, from: number): string {
+function trimmed(text: string, from: number, to: number): string {
   let start = from
-  let end = text.length
+  let end = to
   while (start < end && isBlank(text.charCodeAt(start))) start += 1
   while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1
   return text.slice(start, end)
@@ -125,10 +120,11 @@ function lengthOf(text: string): number {
 }
 
 function reuseMsOf(headers: ResponseHeaders): number {
-  if (listOf(headers.get('connection')?.toLowerCase() ?? '').includes('close')) return 0
-  const timeout = listOf(headers.get('keep-alive')?.toLowerCase() ?? '').find((hint) =>
-    hint.startsWith(TIMEOUT),
-  )
+  const connection = headers.get('connection')
+  if (connection !== null && listOf(connection.toLowerCase()).includes('close')) return 0
+  const hints = headers.get('keep-alive')
+  if (hints === null) return REUSE_MS
+  const timeout = listOf(hints.toLowerCase()).find((hint) => hint.startsWith(TIMEOUT))
   const seconds = timeout === undefined ? Number.NaN : Number(timeout.slice(TIMEOUT.length))
   if (!(seconds >= 0)) return REUSE_MS
   return Math.min(REUSE_MS_MAX, Math.max(0, seconds * 1000 - REUSE_MARGIN_MS))
@@ -137,5 +133,5 @@ function reuseMsOf(headers: ResponseHeaders): number {
 const TIMEOUT = 'timeout='
 
 function listOf(value: string): readonly string[] {
-  return value.split(',').map((part) => trimmed(part, 0))
+  return value.split(',').map((part) => trimmed(part, 0, part.length))
 }

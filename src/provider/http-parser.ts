@@ -16,6 +16,8 @@ const SEMICOLON = 59
 const HEAD_END = Buffer.from('\r\n\r\n')
 const HTTP = Buffer.from('HTTP/1.')
 const HEAD_BYTES_MAX = 16 * 1024
+/** Digits of a size that is far from any bound. */
+const SHORT_SIZE = 6
 
 /** What comes next of a response, and between the chunks of its body. */
 type Awaited =
@@ -99,24 +101,25 @@ export class ResponseParser {
   }
 
   #readHead(bytes: Buffer, from: number): number {
-    const known = this.#held?.length ?? 0
-    const held =
-      this.#held === null ? bytes.subarray(from) : Buffer.concat([this.#held, bytes.subarray(from)])
-    // What speaks something else is known by its first bytes, and may never send a blank line.
-    if (!isStartOf(held, HTTP)) throw new HttpError('HTTP_INVALID', 'it does not begin as a response does')
-    const end = held.indexOf(HEAD_END)
-    // Of its end, all but the last byte may be there.
-    if ((end === -1 ? held.length - HEAD_END.length + 1 : end) > HEAD_BYTES_MAX) {
-      throw new HttpError('HTTP_HEAD_TOO_LARGE', `its head has more than ${HEAD_BYTES_MAX} bytes`)
-    }
+    const held = this.#held
+    if (held !== null) return this.#readRestOfHead(held, bytes, from)
+    const end = headEnd(bytes, from)
     if (end === -1) {
       // The bytes are the caller's.
-      this.#held = known === 0 ? Buffer.from(held) : held
+      this.#held = Buffer.from(bytes.subarray(from))
       return bytes.length
     }
-    this.#held = null
-    this.#begin(parseHead(held.toString('latin1', 0, end)))
-    return from + end + HEAD_END.length - known
+    this.#begin(parseHead(bytes.toString('latin1', from, end)))
+    return end + HEAD_END.length
+  }
+
+  #readRestOfHead(held: Buffer, bytes: Buffer, from: number): number {
+    const joined = Buffer.concat([held, bytes.subarray(from)])
+    const end = headEnd(joined, 0)
+    this.#held = end === -1 ? joined : null
+    if (end === -1) return bytes.length
+    this.#begin(parseHead(joined.toString('latin1', 0, end)))
+    return from + end + HEAD_END.length - held.length
   }
 
   #begin(head: HttpHead): void {
@@ -145,8 +148,9 @@ export class ResponseParser {
     let end = from
     while (at < bytes.length && this.#awaits !== 'nothing') {
       if (this.#awaits !== 'data') {
-        this.#readBesides(bytes[at] ?? 0)
-        at += 1
+        const data = this.#awaits === 'data_cr' ? this.#nextChunk(bytes, at) : -1
+        if (data === -1) this.#readBesides(bytes[at] ?? 0)
+        at = data === -1 ? at + 1 : data
         continue
       }
       const count = Math.min(this.#left, bytes.length - at)
@@ -158,6 +162,25 @@ export class ResponseParser {
     }
     if (end > from) this.#sink?.onBody(bytes.subarray(from, end))
     return at
+  }
+
+  /**
+   * Where the next chunk's data begins, when all that stands before it is there and written as it mostly is: a line end, a
+   * size, a line end. -1: it is looked at byte by byte.
+   */
+  #nextChunk(bytes: Buffer, from: number): number {
+    if (bytes[from] !== CR || bytes[from + 1] !== LF) return -1
+    let at = from + 2
+    let size = 0
+    for (; at - from - 2 < SHORT_SIZE; at += 1) {
+      const digit = hexDigit(bytes[at] ?? 0)
+      if (digit === -1) break
+      size = size * 16 + digit
+    }
+    if (size === 0 || bytes[at] !== CR || bytes[at + 1] !== LF) return -1
+    this.#left = size
+    this.#awaits = 'data'
+    return at + 2
   }
 
   /** A byte of what stands between chunks, and after the last. */
@@ -230,12 +253,19 @@ export class ResponseParser {
   }
 }
 
-/** Whether the first bytes are those expected, as many as there are. */
-function isStartOf(bytes: Buffer, expected: Buffer): boolean {
-  for (let at = 0; at < bytes.length && at < expected.length; at += 1) {
-    if (bytes[at] !== expected[at]) return false
+/** Where the head that begins at a place ends, before its blank line; -1: it is not whole. Throws when it cannot become one. */
+function headEnd(bytes: Buffer, from: number): number {
+  // What speaks something else is known by its first bytes, and may never send a blank line.
+  for (let at = 0; at < HTTP.length && from + at < bytes.length; at += 1) {
+    if (bytes[from + at] === HTTP[at]) continue
+    throw new HttpError('HTTP_INVALID', 'it does not begin as a response does')
   }
-  return true
+  const end = bytes.indexOf(HEAD_END, from)
+  // Of its end, all but the last byte may be there.
+  if ((end === -1 ? bytes.length - HEAD_END.length + 1 : end) - from > HEAD_BYTES_MAX) {
+    throw new HttpError('HTTP_HEAD_TOO_LARGE', `its head has more than ${HEAD_BYTES_MAX} bytes`)
+  }
+  return end
 }
 
 function hexDigit(byte: number): number {

@@ -134,6 +134,18 @@ test('a header that comes more than once is one with commas, and only blanks and
   ])
 })
 
+test('a header is known by its whole name, and not by a value that looks like one', () => {
+  const lines = [
+    'x-content-length: 3',
+    'note: content-length: 4',
+    'keep-alive-not: timeout=9',
+    'content-length: 5',
+  ]
+  const { heads, body, isDone } = read(response(lines, 'hello'))
+  expect([heads[0]?.headers.get('content-length'), body, isDone]).toEqual(['5', 'hello', true])
+  expect(heads[0]?.headers.get('keep-alive')).toBeNull()
+})
+
 test('a length that is said twice is one when it is the same', () => {
   const twice = ['content-length: 5', 'content-length: 5 ,\t5']
   expect(read(response(twice, 'hello'))).toMatchObject({ body: 'hello', isDone: true })
