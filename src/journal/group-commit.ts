@@ -18,14 +18,27 @@ export interface Appender {
 const SYNC_WITHIN_MS = 50
 
 /**
+ * The place of a log in a group, as long as it is written to. Whoever leaves is let go of here: a set keeps what was in it
+ * in tables that it does not use any more, until the next collection of everything, and a log is a whole run.
+ */
+export class Membership {
+  appender: Appender | null
+  isDirty = false
+
+  constructor(appender: Appender) {
+    this.appender = appender
+  }
+}
+
+/**
  * Writes what the runs of this process have to write once an event-loop turn, all in one transaction: a hundred runs
  * that commit together wait for one sync. A turn in which nobody waits is not synced by itself, but with the next
  * that is, or within 50 ms.
  */
 export class GroupCommit {
   readonly #file: StoreFile
-  readonly #appenders = new Set<Appender>()
-  readonly #dirty = new Set<Appender>()
+  readonly #members = new Set<Membership>()
+  #dirty: Membership[] = []
   #turn: NodeJS.Immediate | null = null
   #syncTimer: NodeJS.Timeout | null = null
 
@@ -33,18 +46,21 @@ export class GroupCommit {
     this.#file = file
   }
 
-  add(appender: Appender): void {
-    this.#appenders.add(appender)
+  join(appender: Appender): Membership {
+    const member = new Membership(appender)
+    this.#members.add(member)
+    return member
   }
 
-  remove(appender: Appender): void {
-    this.#appenders.delete(appender)
-    this.#dirty.delete(appender)
+  leave(member: Membership): void {
+    this.#members.delete(member)
+    member.appender = null
   }
 
-  /** Has the appender written before the next turn. */
-  ask(appender: Appender): void {
-    this.#dirty.add(appender)
+  /** Has a member written before the next turn. */
+  ask(member: Membership): void {
+    if (!member.isDirty) this.#dirty.push(member)
+    member.isDirty = true
     this.#turn ??= setImmediate(() => this.flush())
   }
 
@@ -52,7 +68,7 @@ export class GroupCommit {
   flush(): void {
     if (this.#turn !== null) clearImmediate(this.#turn)
     this.#turn = null
-    const isAwaited = [...this.#dirty].some((appender) => appender.isAwaited)
+    const isAwaited = this.#dirty.some(({ appender }) => appender?.isAwaited === true)
     const batches = this.#collect()
     if (batches.size === 0) return
     let refused: readonly Appender[]
@@ -76,7 +92,12 @@ export class GroupCommit {
 
   #collect(): ReadonlyMap<Appender, Batch> {
     const batches = new Map<Appender, Batch>()
-    for (const appender of this.#dirty) {
+    const dirty = this.#dirty
+    this.#dirty = []
+    for (const member of dirty) {
+      const { appender } = member
+      member.isDirty = false
+      if (appender === null) continue
       try {
         const batch = appender.collect()
         if (batch !== null) batches.set(appender, batch)
@@ -85,7 +106,6 @@ export class GroupCommit {
         appender.failed(error)
       }
     }
-    this.#dirty.clear()
     return batches
   }
 
@@ -119,6 +139,6 @@ export class GroupCommit {
   // Also those that had nothing to write now: what they wrote before and was not synced may be lost with this.
   #fail(error: unknown): void {
     this.#disarm()
-    for (const appender of this.#appenders) appender.failed(error)
+    for (const { appender } of this.#members) appender?.failed(error)
   }
 }

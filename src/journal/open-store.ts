@@ -60,8 +60,8 @@ class FileStore implements SqliteStore {
   readonly path: string
   readonly #file: StoreFile
   readonly #group: GroupCommit
-  /** The runs that this store owns. */
-  readonly #journals = new Map<string, StoredJournal>()
+  /** The runs that this store owns. A map goes on to hold what was taken out of it for a while: that is not to be a run. */
+  readonly #journals = new Map<string, { journal: StoredJournal | null }>()
   #lease: Lease | null = null
 
   constructor(path: string, aroundWrite: AroundWrite) {
@@ -152,7 +152,7 @@ class FileStore implements SqliteStore {
 
   close(): void {
     this.#group.close()
-    for (const journal of this.#journals.values()) void journal.close().catch(() => undefined)
+    for (const { journal } of this.#journals.values()) void journal?.close().catch(() => undefined)
     this.#file.close()
     this.#lease?.release()
     this.#lease = null
@@ -192,7 +192,7 @@ class FileStore implements SqliteStore {
       explainRefusal: () => this.#refusal(row),
       release: () => this.#release(row),
     })
-    this.#journals.set(runId, journal)
+    this.#journals.set(runId, { journal })
     return journal
   }
 
@@ -219,6 +219,8 @@ class FileStore implements SqliteStore {
   }
 
   #release({ runId, id, epoch }: RunRow): void {
+    const owned = this.#journals.get(runId)
+    if (owned !== undefined) owned.journal = null
     this.#journals.delete(runId)
     try {
       this.#file.transaction('soon', () => freeRun(this.#file, id, epoch))

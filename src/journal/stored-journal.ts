@@ -3,7 +3,7 @@ import { LoopchartError } from '../errors.ts'
 import type { FrameBlock } from '../frames/frame-block.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import type { FrameLog } from './frame-log.ts'
-import type { Appender, GroupCommit } from './group-commit.ts'
+import type { Appender, GroupCommit, Membership } from './group-commit.ts'
 import { QueuedJournal } from './queued-journal.ts'
 import type { Batch } from './run-rows.ts'
 import { summarise, type RunSummary } from './run-summary.ts'
@@ -27,6 +27,7 @@ export interface StoredJournalOptions {
 export class StoredJournal extends QueuedJournal implements Appender {
   readonly #options: StoredJournalOptions
   readonly #encoder: SegmentEncoder
+  readonly #member: Membership
   #summary: RunSummary
   /** Not yet written: frames, and parts of blocks, which readers are shown as blocks. */
   #pending: (Frame | BlockPart)[] = []
@@ -38,7 +39,7 @@ export class StoredJournal extends QueuedJournal implements Appender {
     this.#options = options
     this.#encoder = new SegmentEncoder(options.runId, options.epoch, options.end)
     this.#summary = options.summary
-    options.group.add(this)
+    this.#member = options.group.join(this)
   }
 
   get isAwaited(): boolean {
@@ -52,7 +53,7 @@ export class StoredJournal extends QueuedJournal implements Appender {
     this.#waiting.push(written)
     for (const frame of frames) this.#add(frame)
     // Also when there is none: somebody waits for what was seen before.
-    if (this.failure === null) this.#options.group.ask(this)
+    if (this.failure === null) this.#options.group.ask(this.#member)
     return written.promise
   }
 
@@ -78,7 +79,7 @@ export class StoredJournal extends QueuedJournal implements Appender {
     if (this.failure !== null) return false
     try {
       add()
-      this.#options.group.ask(this)
+      this.#options.group.ask(this.#member)
       return true
     } catch (error) {
       this.failed(error)
@@ -91,7 +92,7 @@ export class StoredJournal extends QueuedJournal implements Appender {
     this.#isReleased = true
     const hadFailed = this.failure !== null
     if (this.#pending.length > 0) this.#options.group.flush()
-    this.#options.group.remove(this)
+    this.#options.group.leave(this.#member)
     this.#options.release()
     await super.close()
     // Whoever closes it because it failed knows already.
