@@ -24,18 +24,14 @@ export function proposeCalls(context: LoopContext, response: LoopResponse): read
   const byTool = { ...context.counts.byTool }
   const { callsPerResponse } = context.settings.limits
   return response.calls.map((call): LoopCall => {
-    const settled = (outcome: CallAnswer['outcome'], detail: string | null = null): LoopCall => ({
-      ...call,
-      status: 'settled',
-      attempt: 0,
-      answer: { outcome, output: null, detail },
-    })
+    const settled = (outcome: CallAnswer['outcome'], detail: string | null = null): LoopCall =>
+      standing(call, 'settled', 0, { outcome, output: null, detail })
     if (call.disposition === 'bad_arguments') {
       return settled(call.disposition, 'the sources of the response disagree on them')
     }
     if (call.disposition !== 'ready') return settled(call.disposition)
     const known = earlierAnswer(call, context)
-    if (known !== null) return { ...call, status: 'settled', attempt: 0, answer: known }
+    if (known !== null) return standing(call, 'settled', 0, known)
     if (call.slot >= callsPerResponse)
       return settled('limit', `at most ${callsPerResponse} calls in one response`)
     const { tool, maxCalls, refusal, approval } = call.facts
@@ -43,14 +39,38 @@ export function proposeCalls(context: LoopContext, response: LoopResponse): read
     if (maxCalls !== null && used >= maxCalls)
       return settled('limit', `at most ${maxCalls} calls of this tool`)
     if (tool !== null && refusal === null) byTool[tool] = used + 1
-    if (approval === null || refusal !== null) return { ...call, ...RUNNABLE }
+    if (approval === null || refusal !== null) return standing(call, 'runnable', 0, null)
     const said = rememberedFor(call, context.remembered)
-    if (said === null) return { ...call, status: 'undecided', attempt: 0, answer: null }
-    return said.isApproved ? { ...call, ...RUNNABLE } : settled('denied', said.reason)
+    if (said === null) return standing(call, 'undecided', 0, null)
+    return said.isApproved ? standing(call, 'runnable', 0, null) : settled('denied', said.reason)
   })
 }
 
-const RUNNABLE = { status: 'runnable', attempt: 0, answer: null } as const
+// Written out, as every turn makes some: spreads of this many fields cost more than all else that is done with a call.
+function standing(
+  call: ProposedCall,
+  status: LoopCall['status'],
+  attempt: number,
+  answer: CallAnswer | null,
+): LoopCall {
+  const { slot, outputIndex, itemId, callId, name, disposition, facts } = call
+  return {
+    slot,
+    outputIndex,
+    itemId,
+    callId,
+    name,
+    arguments: call.arguments,
+    disposition,
+    facts,
+    status,
+    attempt,
+    answer,
+  }
+}
+
+/** What may become of a call: where it stands, never what it is. */
+export type CallChange = Partial<Pick<LoopCall, 'status' | 'attempt' | 'answer'>>
 
 /** What was said for the whole run and fits a call; null: nothing, or the call is one that is asked about each time. */
 function rememberedFor(
@@ -73,8 +93,7 @@ export function answerCall(
   said: RememberedAnswer,
   scope: ApprovalScope | null,
 ): Pick<LoopContext, 'calls' | 'remembered'> {
-  const change = (): Partial<LoopCall> =>
-    said.isApproved ? { status: 'runnable' } : settled('denied', said.reason)
+  const change = (): CallChange => (said.isApproved ? { status: 'runnable' } : settled('denied', said.reason))
   const calls = changeCall(context.calls, isOpen(callId, 'undecided'), change)
   const call = context.calls.find(isOpen(callId, 'undecided'))
   if (scope === null || call === undefined) return { calls, remembered: context.remembered }
@@ -172,9 +191,13 @@ function isConflict(a: ProposedCall, b: ProposedCall): boolean {
 export function changeCall(
   calls: readonly LoopCall[],
   isMeant: (call: LoopCall) => boolean,
-  change: (call: LoopCall) => Partial<LoopCall>,
+  change: (call: LoopCall) => CallChange,
 ): readonly LoopCall[] {
-  return calls.map((call) => (isMeant(call) ? { ...call, ...change(call) } : call))
+  return calls.map((call) => {
+    if (!isMeant(call)) return call
+    const { status = call.status, attempt = call.attempt, answer = call.answer } = change(call)
+    return standing(call, status, attempt, answer)
+  })
 }
 
 /** Calls that are about to run, or to be asked about, are counted before they do. */
@@ -199,7 +222,7 @@ export function isOpen(callId: string, status: LoopCall['status']): (call: LoopC
 
 export const CANCELLED: CallAnswer = { outcome: 'cancelled', output: null, detail: null }
 
-export function settled(outcome: CallAnswer['outcome'], detail: string | null): Partial<LoopCall> {
+export function settled(outcome: CallAnswer['outcome'], detail: string | null): CallChange {
   return { status: 'settled', answer: { outcome, output: null, detail } }
 }
 

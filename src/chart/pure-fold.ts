@@ -175,7 +175,7 @@ class Step {
   #perform(act: Act): void {
     const { stop, change, tell, start } = act(this.#context, this.#event)
     if (stop !== undefined) this.#stop(stop)
-    if (change !== undefined) this.#context = { ...this.#context, ...change }
+    if (change !== undefined) this.#context = changed(this.#context, change)
     if (tell !== undefined) this.#told.push(...tell)
     if (start !== undefined) for (const { id, input } of start) this.#start({ id, effect: 'runTool', input })
   }
@@ -189,6 +189,57 @@ class Step {
   #stop(ids: readonly string[]): void {
     for (const id of ids) if (this.#children.includes(id)) this.#stopped.push(id)
     this.#children = this.#children.filter((child) => !ids.includes(child))
+  }
+}
+
+/**
+ * The context with what an action changes of it. Written out: a spread of two objects takes six times as long, and there are
+ * half a dozen of them in a turn.
+ */
+function changed(
+  context: LoopContext,
+  {
+    settings = context.settings,
+    deadline = context.deadline,
+    route = context.route,
+    kind = context.kind,
+    turn = context.turn,
+    attempt = context.attempt,
+    items = context.items,
+    knownItems = context.knownItems,
+    responseId = context.responseId,
+    response = context.response,
+    error = context.error,
+    calls = context.calls,
+    steers = context.steers,
+    remembered = context.remembered,
+    counts = context.counts,
+    recentResults = context.recentResults,
+    repairs = context.repairs,
+    usage = context.usage,
+    ending = context.ending,
+  }: Partial<LoopContext>,
+): LoopContext {
+  return {
+    settings,
+    deadline,
+    route,
+    kind,
+    turn,
+    attempt,
+    items,
+    knownItems,
+    responseId,
+    response,
+    error,
+    calls,
+    steers,
+    remembered,
+    counts,
+    recentResults,
+    repairs,
+    usage,
+    ending,
   }
 }
 

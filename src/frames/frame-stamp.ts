@@ -33,8 +33,13 @@ export class FrameStamp {
   }
 
   seq(): number {
-    const seq = this.#nextSeq
-    this.#nextSeq += 1
-    return seq
+    return this.take(1)
+  }
+
+  /** Gives numbers to so many frames; the answer is that of the first. */
+  take(count: number): number {
+    const first = this.#nextSeq
+    this.#nextSeq += count
+    return first
   }
 }

@@ -5,9 +5,8 @@ export {
   providerEventFrame,
   reasoningDeltaFrame,
   refusalDeltaFrame,
-  responseFirstByteFrame,
-  responseHeadersFrame,
 } from './make-frame.ts'
+export { responseFirstByteFrame, responseHeadersFrame } from './turn-frames.ts'
 export type { FramePayload, ProviderEventPayload } from './make-frame.ts'
 export { eventData, eventText } from './event-data.ts'
 export { formatFrame } from './format-frame.ts'

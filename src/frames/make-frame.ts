@@ -5,8 +5,6 @@ import type {
   ProviderEventFrame,
   ReasoningDeltaFrame,
   RefusalDeltaFrame,
-  ResponseFirstByteFrame,
-  ResponseHeadersFrame,
 } from './generated/frame.ts'
 
 /** What a frame says beside its envelope. */
@@ -14,7 +12,7 @@ export type FramePayload<F extends Frame> = Omit<F, 'v' | 'run_id' | 'seq' | 'ts
 
 type FrameOf<T extends Frame['type']> = Extract<Frame, { readonly type: T }>
 
-/** A frame of any type; those of a response's events have constructors of their own below. */
+/** A frame of any type; those of which every turn has some have constructors of their own, here and in turn-frames.ts. */
 export function makeFrame<T extends Frame['type']>(
   stamp: FrameStamp,
   type: T,
@@ -22,20 +20,6 @@ export function makeFrame<T extends Frame['type']>(
 ): FrameOf<T>
 export function makeFrame(stamp: FrameStamp, type: Frame['type'], payload: object): object {
   return { ...envelope(stamp), type, ...payload }
-}
-
-export function responseHeadersFrame(
-  stamp: FrameStamp,
-  payload: FramePayload<ResponseHeadersFrame>,
-): ResponseHeadersFrame {
-  return { ...envelope(stamp), type: 'response_headers', ...payload }
-}
-
-export function responseFirstByteFrame(
-  stamp: FrameStamp,
-  payload: FramePayload<ResponseFirstByteFrame>,
-): ResponseFirstByteFrame {
-  return { ...envelope(stamp), type: 'response_first_byte', ...payload }
 }
 
 /** What a provider_event frame says of the event itself; `raw` counts unless the bytes were no text. */

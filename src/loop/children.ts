@@ -79,9 +79,10 @@ export interface ChildCall {
 export class Children {
   readonly #store: RunStore | null
   readonly #start: StartRun
-  readonly #live = new Map<string, ChildRun>()
+  // Both are made when a call begins a run: most never do.
+  #live: Map<string, ChildRun> | null = null
   /** How many runs each call has begun, by its key. */
-  readonly #begun = new Map<string, number>()
+  #begun: Map<string, number> | null = null
   #isLeaving = false
 
   constructor(store: RunStore | null, start: StartRun) {
@@ -91,18 +92,23 @@ export class Children {
 
   /** The runs at work, by the call that each is the work of. */
   get live(): ReadonlyMap<string, ChildRun> {
+    return this.#running
+  }
+
+  get #running(): Map<string, ChildRun> {
+    this.#live ??= new Map()
     return this.#live
   }
 
   /** Lets go of all of them: they can be resumed with the run that they belong to. */
   async leave(): Promise<void> {
     this.#isLeaving = true
-    await Promise.all([...this.#live.values()].map((child) => child.suspend()))
+    await Promise.all([...(this.#live?.values() ?? [])].map((child) => child.suspend()))
   }
 
   /** Resolves when none of them is at work any more. */
   async settled(): Promise<void> {
-    await Promise.allSettled([...this.#live.values()].map(({ result }) => result))
+    await Promise.allSettled([...(this.#live?.values() ?? [])].map(({ result }) => result))
   }
 
   /**
@@ -110,7 +116,7 @@ export class Children {
    * ends is a result.
    */
   async run(agent: Agent, input: string, call: ChildCall, io: EffectIo): Promise<AgentRunResult> {
-    if (this.#live.has(call.callId)) {
+    if (this.#running.has(call.callId)) {
       throw new LoopchartError('usage', 'a call can run one agent at a time')
     }
     const parent = { runId: io.runId, callId: call.callId }
@@ -134,6 +140,7 @@ export class Children {
 
   /** The same for the same call whenever it is run, as long as it runs the same agents one after the other. */
   #nextId({ key }: ChildCall): string {
+    this.#begun ??= new Map()
     const before = this.#begun.get(key) ?? 0
     this.#begun.set(key, before + 1)
     const id = key.replaceAll('/', '.')
@@ -142,7 +149,7 @@ export class Children {
 
   async #follow(child: ChildRun, from: number, call: ChildCall, io: EffectIo): Promise<AgentRunResult> {
     const { callId, signal } = call
-    this.#live.set(callId, child)
+    this.#running.set(callId, child)
     const onAbort = (): void =>
       void (this.#isLeaving ? child.suspend() : child.cancel('the call that it belongs to was stopped'))
     signal.addEventListener('abort', onAbort, { once: true })
@@ -166,7 +173,7 @@ export class Children {
       return { runId: child.id, state, reason, message, text, output }
     } finally {
       signal.removeEventListener('abort', onAbort)
-      this.#live.delete(callId)
+      this.#running.delete(callId)
     }
   }
 

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 
 import type { CompactInput } from '../../machines/loop.types.ts'
-import { makeFrame, responseHeadersFrame } from '../frames/make-frame.ts'
+import { makeFrame } from '../frames/make-frame.ts'
+import { requestSentFrame, responseHeadersFrame } from '../frames/turn-frames.ts'
 import type { AnyItem } from '../protocol/items.ts'
 import { isJsonObject, parseJson, type Json } from '../protocol/json.ts'
 import { isDeeperThan } from '../stream/json-depth.ts'
@@ -58,7 +59,7 @@ async function sendCompaction(
     model: model.name,
   } as const
   io.stamp.tick()
-  io.observe(makeFrame(io.stamp, 'request_sent', { ...sent, body }))
+  io.observe(requestSentFrame(io.stamp, { ...sent, body }))
   const answer = new WholeBody(agent.streamLimits.responseBytesMax ?? STREAM_LIMITS.responseBytesMax)
   const fault = await model.compact.send({
     body,

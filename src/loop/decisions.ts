@@ -11,8 +11,27 @@ import { outputHash, readDecision } from './read-decision.ts'
 /** The decision of a settled response: what the chart was told, without items that the frame has anyway. */
 export function respondDecision(output: RespondOutput, items: ResponseSettledFrame['items']): JsonObject {
   if (!output.ok) return { ok: false, error: { ...output.error }, usage: plain(output.usage) }
-  const { items: own, ...response } = output.response
+  const {
+    items: own,
+    responseId,
+    status,
+    incompleteReason,
+    calls,
+    text,
+    formatFault,
+    usage,
+  } = output.response
   const isSame = own.length === items.length && own.every((item, at) => item === items[at])
+  const response = {
+    responseId,
+    status,
+    incompleteReason,
+    calls,
+    text,
+    output: output.response.output,
+    formatFault,
+    usage,
+  }
   return { ok: true, response: plain(response), items: isSame ? null : own }
 }
 

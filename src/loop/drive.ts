@@ -7,6 +7,13 @@ import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
 import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
+import {
+  requestSentFrame,
+  responseSettledFrame,
+  stateEnteredFrame,
+  toolOutcomeFrame,
+  toolStartedFrame,
+} from '../frames/turn-frames.ts'
 import type { Decision, Journal } from '../journal/journal.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { Agent } from './agent.ts'
@@ -14,6 +21,7 @@ import type { Children } from './children.ts'
 import { compact } from './compact.ts'
 import { plain, respondDecision } from './decisions.ts'
 import { drain } from './drain.ts'
+import { DrivenIo, UnderWay } from './driven-io.ts'
 import type { EffectIo } from './effect.ts'
 import { effectKey, summariseCalls, type CallSummary, type RestoredRun } from './restore-run.ts'
 import { isLong } from './retry.ts'
@@ -53,13 +61,12 @@ export class Driver {
   readonly #options: DriveOptions
   /** What is under way: few at once, and looked for by both. */
   #underWay: UnderWay[] = []
-  readonly #calls = new Map<number, Promise<RunToolValue>>()
-  readonly #warned = new Set<string>()
+  // Made when they are needed: most runs have nothing to warn of, and many are under way at once.
+  #calls: Map<number, Promise<RunToolValue>> | null = null
+  #warned: Set<string> | null = null
   readonly #fold = loopFold()
-  /** How it begins. */
-  readonly #opening:
-    | { readonly started: Frame; readonly step: FoldedStep }
-    | { readonly restored: RestoredRun }
+  /** How it begins; null: it has begun. */
+  #opening: { readonly started: Frame; readonly step: FoldedStep } | { readonly restored: RestoredRun } | null
   #snapshot: LoopSnapshot
   #suspension: Suspension | null = null
   #isLeft = false
@@ -107,6 +114,8 @@ export class Driver {
 
   #begin(): Promise<void> {
     const opening = this.#opening
+    this.#opening = null
+    if (opening === null) throw new Error('a run begins once')
     if ('restored' in opening) return this.#goOn(opening.restored)
     return this.#take(opening.started, 'run_started', opening.step)
   }
@@ -127,7 +136,7 @@ export class Driver {
     await journal.commit([frame])
     // Timers first: where time is up, nothing is asked for again.
     for (const [id, { key, started }] of pending) {
-      this.#underWay.push({ id, key })
+      this.#underWay.push(new UnderWay(id, key))
       if (started.effect === 'timer') this.#arm(id, key, started.input.at)?.()
     }
     for (const [id, { key, started }] of pending) {
@@ -187,7 +196,7 @@ export class Driver {
     const frames: Frame[] = [decided]
     for (let at = 0; at < entered.length; at += 1) {
       const { state, turn } = entered[at] ?? NOWHERE
-      frames.push(makeFrame(stamp, 'state_entered', { state, by, turn }))
+      frames.push(stateEnteredFrame(stamp, state, by, turn))
     }
     for (const one of told) frames.push(tellFrame(stamp, agent, one, context))
     summariseCalls(frames, before, context.calls, this.calls)
@@ -215,7 +224,10 @@ export class Driver {
   /** The key of what is not under way any more; null: it was not. */
   #forget(id: string): string | null {
     const at = this.#underWay.findIndex((one) => one.id === id)
-    return at === -1 ? null : (this.#underWay.splice(at, 1)[0]?.key ?? null)
+    const [over] = at === -1 ? [] : this.#underWay.splice(at, 1)
+    if (over === undefined) return null
+    over.isOver = true
+    return over.key
   }
 
   #prepare(started: StartedEffect, context: LoopContext, frames: Frame[], launches: (() => void)[]): void {
@@ -223,9 +235,12 @@ export class Driver {
     const { id } = started
     const key = effectKey(runId, started, context)
     this.#forget(id)
-    this.#underWay.push({ id, key })
+    const underWay = new UnderWay(id, key)
+    this.#underWay.push(underWay)
     const launch = (effect: (io: EffectIo) => Promise<unknown>): void => {
-      launches.push(() => journal.start(key, (signal) => effect(this.#io(id, key, signal))))
+      launches.push(() =>
+        journal.start(key, (signal) => effect(new DrivenIo(this, this.#options, underWay, signal))),
+      )
     }
     switch (started.effect) {
       case 'timer': {
@@ -236,15 +251,16 @@ export class Driver {
       case 'respond': {
         const announced = announceRequest(agent, started.input)
         if (announced.ok) {
-          frames.push(...this.#warnings(announced.warnings), makeFrame(stamp, 'request_sent', announced.sent))
+          frames.push(...this.#warnings(announced.warnings), requestSentFrame(stamp, announced.sent))
         }
         launch((io) => respond(agent, started.input, announced, io))
         break
       }
       case 'runTool':
-        frames.push(makeFrame(stamp, 'tool_started', announceCall(started.input)))
+        frames.push(toolStartedFrame(stamp, announceCall(started.input)))
         launch((io) => {
           const running = runTool(agent, started.input, io, this.#options.children)
+          this.#calls ??= new Map()
           this.#calls.set(started.input.call.slot, running)
           return running
         })
@@ -253,36 +269,21 @@ export class Driver {
         launch((io) => compact(agent, started.input, io, this.#options.children))
         break
       case 'drain':
-        launch(() => drain(agent.clock, this.#calls, started.input.slots))
+        launch(() => drain(agent.clock, this.#calls ?? NO_CALLS, started.input.slots))
     }
   }
 
   /** Each warning once: a request that carries the whole conversation has the same ones every time. */
   #warnings(causes: readonly string[]): readonly Frame[] {
-    const fresh = causes.filter((cause) => !this.#warned.has(cause))
-    for (const cause of fresh) this.#warned.add(cause)
+    if (causes.length === 0) return NO_FRAMES
+    const warned = (this.#warned ??= new Set())
+    const fresh = causes.filter((cause) => !warned.has(cause))
+    for (const cause of fresh) warned.add(cause)
     return fresh.map((cause) => makeFrame(this.#options.stamp, 'warning', { cause, figures: {} }))
   }
 
-  #io(id: string, key: string, signal: AbortSignal): EffectIo {
-    const { runId, stamp, journal } = this.#options
-    const isCurrent = (): boolean => this.#underWay.some((one) => one.key === key && one.id === id)
-    return {
-      runId,
-      signal,
-      stamp,
-      isWanted: isCurrent,
-      observe: (frame) => journal.observe(frame),
-      observeBlock: journal.observeBlock?.bind(journal),
-      opened: () => {
-        if (isCurrent()) this.#observeOpened()
-      },
-      suspend: (suspension) => this.suspend(suspension),
-    }
-  }
-
-  /** Folded live and not a decision: it may change the leaf inside `responding` and nothing else. */
-  #observeOpened(): void {
+  /** The first event of a response is in. Folded live and not a decision: it may change the leaf inside `responding` alone. */
+  observeOpened(): void {
     const { stamp, journal } = this.#options
     const event: LoopPathEvent = { type: 'stream.opened' }
     const { snapshot, entered, started, stopped, told } = this.#fold.next(this.#snapshot, event)
@@ -292,7 +293,7 @@ export class Driver {
     }
     this.#snapshot = snapshot
     for (const { state, turn } of entered) {
-      journal.observe(makeFrame(stamp, 'state_entered', { state, by: event.type, turn }))
+      journal.observe(stateEnteredFrame(stamp, state, event.type, turn))
     }
   }
 
@@ -315,28 +316,20 @@ export class Driver {
     }
     const { value } = decision
     if (isRespondValue(id, value)) {
-      const { settled: told, ...output } = value
-      return makeFrame(stamp, 'response_settled', {
-        turn,
-        attempt,
-        ...told,
-        decision: respondDecision(output, told.items),
-      })
+      const { settled: told } = value
+      return responseSettledFrame(stamp, turn, attempt, told, respondDecision(value, told.items))
     }
     if (isRunToolValue(id, value)) {
-      this.#calls.delete(Number(id.slice('tool.'.length)))
-      return makeFrame(stamp, value.outcome === 'ok' ? 'tool_ended' : 'tool_failed', value.ended)
+      this.#calls?.delete(Number(id.slice('tool.'.length)))
+      return toolOutcomeFrame(stamp, value.ended)
     }
     return makeFrame(stamp, 'effect_settled', { ...settled, value: isStored(value) ? value : null })
   }
 }
 
-interface UnderWay {
-  readonly id: string
-  readonly key: string
-}
-
 const NOWHERE = { state: '', turn: 0 }
+const NO_FRAMES: readonly Frame[] = []
+const NO_CALLS: ReadonlyMap<number, Promise<RunToolValue>> = new Map()
 
 function causeOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : typeof error

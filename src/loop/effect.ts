@@ -9,13 +9,13 @@ export interface EffectIo {
   readonly signal: AbortSignal
   readonly stamp: FrameStamp
   /** Whether anybody still listens. Asked before a frame is made: one that is made and not taken leaves a gap. */
-  readonly isWanted: () => boolean
+  isWanted(): boolean
   /** Takes what was seen into the log. */
-  readonly observe: (frame: Frame) => void
-  /** The same for the next frames of a block, with how many; undefined: only frames are taken. */
-  readonly observeBlock?: ((block: FrameBlock, added: number) => void) | undefined
+  observe(frame: Frame): void
+  /** The same for the next frames of a block, with how many; without it, only frames are taken. */
+  observeBlock?(block: FrameBlock, added: number): void
   /** The first event of a response is in. */
-  readonly opened: () => void
+  opened(): void
   /** Lets go of the run: nothing further is decided, and what this effect comes to is not heard. */
-  readonly suspend: (suspension: Suspension) => void
+  suspend(suspension: Suspension): void
 }

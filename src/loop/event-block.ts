@@ -57,26 +57,26 @@ export class EventBlock implements FrameBlock {
   addEvent(type: string, raw: string, stamp: FrameStamp): number {
     this.#groups.push({ start: this.#length, ts: stamp.ts, type, deltas: null, raw, end: 0 })
     stamp.seq()
-    return this.#grow(1, raw.length)
+    return this.#grow(1, 1, raw.length)
   }
 
-  /** Adds the event that a template has just matched; gives the number of frames that makes. */
-  addDelta(template: DeltaTemplate, stamp: FrameStamp): number {
+  /** Adds events that a template has matched; gives the number of frames that makes. */
+  addDeltas(template: DeltaTemplate, fillings: Filling, count: number, stamp: FrameStamp): number {
+    const { ts } = stamp
     let deltas = this.#latest
     if (deltas?.template !== template || this.#groups.at(-1)?.deltas !== deltas) {
-      const { ts } = stamp
       deltas = new Deltas(template, ts)
       this.#latest = deltas
       this.#groups.push({ start: this.#length, ts, type: template.type, deltas, raw: null, end: 0 })
     }
-    deltas.add(template.filling, stamp.ts)
-    stamp.seq()
-    if (deltas.framesEach === 2) stamp.seq()
-    return this.#grow(deltas.framesEach, charsOf(template.filling))
+    deltas.add(fillings, count, ts)
+    const frames = deltas.framesEach * count
+    stamp.take(frames)
+    return this.#grow(count, frames, charsOf(fillings))
   }
 
-  #grow(frames: number, chars: number): number {
-    this.#events += 1
+  #grow(events: number, frames: number, chars: number): number {
+    this.#events += events
     this.#chars += chars
     this.#length += frames
     return frames
@@ -93,18 +93,18 @@ export class EventBlock implements FrameBlock {
   /** Nothing will be added. */
   seal(): void {
     if (this.#bytes !== null) return
-    const texts: string[] = []
-    let chars = 0
+    let text = ''
     for (let at = 0; at < this.#groups.length; at += 1) {
       const group = this.#groups[at]
       if (group === undefined) break
-      const text = group.raw ?? group.deltas?.pack() ?? ''
-      texts.push(text)
-      chars += text.length
+      text += group.raw ?? group.deltas?.pack() ?? ''
       group.raw = null
-      group.end = chars
+      group.end = text.length
     }
-    this.#bytes = bytesOf(texts, chars)
+    // Not of the pool: what lives as long as a run would keep what others have of it.
+    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+    bytes.write(text)
+    this.#bytes = bytes
   }
 
   at(index: number): Frame {
@@ -202,21 +202,6 @@ function charsOf(filling: Filling): number {
   return chars
 }
 
-/** Some texts as bytes, one behind the other. */
-function bytesOf(texts: readonly string[], chars: number): Buffer {
-  const isAscii = texts.every(isAsciiText)
-  if (!isAscii) return Buffer.from(texts.join(''))
-  // Not of the pool: what lives as long as a run would keep what others have of it.
-  const bytes = Buffer.allocUnsafeSlow(chars)
-  let at = 0
-  for (let next = 0; next < texts.length; next += 1) at += bytes.write(texts[next] ?? '', at, 'latin1')
-  return bytes
-}
-
-function isAsciiText(text: string): boolean {
-  return Buffer.byteLength(text) === text.length
-}
-
 /** One event, or deltas of one template. */
 interface EventGroup {
   /** The place of its first frame in the block. */
@@ -254,9 +239,9 @@ class Deltas {
     return this.kind === null ? 1 : 2
   }
 
-  add(filling: Filling, ts: number): void {
-    for (let hole = 0; hole < filling.length; hole += 1) {
-      const written = filling[hole] ?? ''
+  add(fillings: Filling, count: number, ts: number): void {
+    for (let at = 0; at < fillings.length; at += 1) {
+      const written = fillings[at] ?? ''
       this.fillings?.push(typeof written === 'string' ? ownText(written) : written)
     }
     if (ts !== this.#latest) {
@@ -264,7 +249,7 @@ class Deltas {
       this.#later.push(this.count, ts)
       this.#latest = ts
     }
-    this.count += 1
+    this.count += count
   }
 
   /** The time of one of them, when the first came at `ts`. */

@@ -53,9 +53,9 @@ export function pairCalls(
 /** The ids under which the calls of a conversation are sent, from its first call on. */
 export class CallIds {
   readonly #before: CallIds | null
-  readonly #uses = new Map<string, number>()
+  #uses: Map<string, number> | null = null
   // Only ids that were made here can be those of others: as long as there are none, nothing need be compared.
-  readonly #made = new Set<string>()
+  #made: Set<string> | null = null
 
   constructor(before: CallIds | null = null) {
     this.#before = before
@@ -68,22 +68,26 @@ export class CallIds {
     if (sent !== callId || this.#hasMade) {
       // A conversation brings calls of earlier runs that were renamed already.
       while (this.#isMade(sent) || this.#usesOf(sent) !== undefined) sent = callIdToSend(callId, (use += 1))
-      if (sent !== callId) this.#made.add(sent)
+      if (sent !== callId) {
+        this.#made ??= new Set()
+        this.#made.add(sent)
+      }
     }
+    this.#uses ??= new Map()
     this.#uses.set(callId, use + 1)
     return sent
   }
 
   get #hasMade(): boolean {
-    return this.#made.size > 0 || (this.#before !== null && this.#before.#hasMade)
+    return this.#made !== null || (this.#before !== null && this.#before.#hasMade)
   }
 
   #isMade(id: string): boolean {
-    return this.#made.has(id) || (this.#before !== null && this.#before.#isMade(id))
+    return this.#made?.has(id) === true || (this.#before !== null && this.#before.#isMade(id))
   }
 
   #usesOf(id: string): number | undefined {
-    return this.#uses.get(id) ?? (this.#before === null ? undefined : this.#before.#usesOf(id))
+    return this.#uses?.get(id) ?? (this.#before === null ? undefined : this.#before.#usesOf(id))
   }
 }
 

@@ -1,12 +1,13 @@
 import type { FrameBlock } from '../frames/frame-block.ts'
 import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
-import { deltaFrame, providerEventFrame, responseFirstByteFrame } from '../frames/make-frame.ts'
+import { deltaFrame, providerEventFrame } from '../frames/make-frame.ts'
+import { responseFirstByteFrame } from '../frames/turn-frames.ts'
 import { isJsonObject } from '../protocol/json.ts'
 import type { ValidationProfile } from '../protocol/validation-profile.ts'
 import type { Anomaly } from '../stream/anomaly.ts'
 import type { AssembledResponse } from '../stream/assemble-response.ts'
-import type { DeltaTemplate } from '../stream/delta-template.ts'
+import type { DeltaTemplate, Filling } from '../stream/delta-template.ts'
 import type { StreamEvent } from '../stream/event-pipeline.ts'
 import { createBodyReader, createStreamReader, type ResponseReader } from '../stream/response-reader.ts'
 import { ownText } from '../stream/own-text.ts'
@@ -53,7 +54,10 @@ class ResponseRecorder implements ResponseReader {
       profile,
       limits,
       onEvent: (event) => this.#record(event),
-      onDelta: onBlock === undefined ? undefined : (template) => this.#recordDelta(template),
+      onDeltas:
+        onBlock === undefined
+          ? undefined
+          : (template, fillings, count) => this.#recordDeltas(template, fillings, count),
     })
   }
 
@@ -102,9 +106,9 @@ class ResponseRecorder implements ResponseReader {
     if (derived !== null) onFrame(derived)
   }
 
-  #recordDelta(template: DeltaTemplate): void {
+  #recordDeltas(template: DeltaTemplate, fillings: Filling, count: number): void {
     const block = this.#openBlock()
-    this.#added += block.addDelta(template, this.#options.stamp)
+    this.#added += block.addDeltas(template, fillings, count, this.#options.stamp)
   }
 
   #openBlock(): EventBlock {

@@ -7,7 +7,8 @@ import type {
 } from '../../machines/loop.types.ts'
 import { LoopchartError } from '../errors.ts'
 import type { Frame, RequestSentFrame, ResponseSettledFrame } from '../frames/generated/frame.ts'
-import { makeFrame, responseHeadersFrame, type FramePayload } from '../frames/make-frame.ts'
+import { makeFrame, type FramePayload } from '../frames/make-frame.ts'
+import { responseHeadersFrame } from '../frames/turn-frames.ts'
 import { outputText } from '../protocol/output-text.ts'
 import { tolerant } from '../protocol/tolerant.ts'
 import type { AssembledResponse } from '../stream/assemble-response.ts'
@@ -152,7 +153,7 @@ function openReader(
       io.opened()
     },
     // A block is never first: it is like an event that came before.
-    onBlock: io.observeBlock,
+    onBlock: io.observeBlock === undefined ? undefined : (block, added) => io.observeBlock?.(block, added),
   })
 }
 

@@ -15,6 +15,7 @@ import type { ReadableLog } from '../journal/frame-cursor.ts'
 import { MemoryJournal } from '../journal/memory-journal.ts'
 import { openStore } from '../journal/open-store.ts'
 import type { LogOptions, RunJournal, RunStore } from '../journal/run-store.ts'
+import { ownText } from '../stream/own-text.ts'
 import type { Agent } from './agent.ts'
 import { Children, type AnswerOptions, type CallPath, type ChildRun, type ParentCall } from './children.ts'
 import { checkResume } from './check-resume.ts'
@@ -157,7 +158,8 @@ interface RunParts {
 }
 
 function begin(agent: Agent, input: RunInput, started: LoopInput, options: StartOptions): RunParts {
-  const id = options.runId ?? randomUUID()
+  // Node puts it together of twenty parts, which would all be kept with it.
+  const id = options.runId ?? ownText(randomUUID())
   const { store, release } = storeOf(options)
   try {
     const journal = store?.create(id, agent.clock, logOptions(options)) ?? new MemoryJournal(agent.clock)

@@ -2,6 +2,7 @@ import type { LoopContext, LoopEmitted } from '../../machines/loop.types.ts'
 import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
+import { toolOutcomeFrame } from '../frames/turn-frames.ts'
 import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
 import type { Agent } from './agent.ts'
 import type { ToolPort } from './tool-port.ts'
@@ -76,7 +77,7 @@ function settledFrame(
   told: Extract<LoopEmitted, { type: 'call_settled' }>,
 ): Frame {
   const { outcome, output, detail } = told.answer
-  return makeFrame(stamp, outcome === 'ok' ? 'tool_ended' : 'tool_failed', {
+  return toolOutcomeFrame(stamp, {
     call_id: told.callId,
     slot: null,
     outcome,

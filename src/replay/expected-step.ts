@@ -2,6 +2,7 @@ import type { FoldedStep, StartedEffect } from '../chart/pure-fold.ts'
 import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
+import { requestSentFrame, stateEnteredFrame, toolStartedFrame } from '../frames/turn-frames.ts'
 import type { Agent } from '../loop/agent.ts'
 import { announceRequest, type Announcement } from '../loop/respond.ts'
 import { announceCall } from '../loop/run-tool.ts'
@@ -33,7 +34,7 @@ export function expectedStep(maker: StepMaker, by: string, step: FoldedStep): re
   const { entered, told, started, snapshot } = step
   const { context } = snapshot
   return [
-    ...entered.map(({ state, turn }) => whole(makeFrame(stamp, 'state_entered', { state, by, turn }))),
+    ...entered.map(({ state, turn }) => whole(stateEnteredFrame(stamp, state, by, turn))),
     ...told.map((one) => {
       const frame = tellFrame(stamp, agent, one, context)
       return depth === 'all' ? whole(frame) : part(frame)
@@ -47,13 +48,13 @@ export function expectedStep(maker: StepMaker, by: string, step: FoldedStep): re
 function intents(maker: StepMaker, started: StartedEffect): readonly ExpectedFrame[] {
   const { stamp } = maker
   if (started.effect === 'runTool') {
-    return [losable(makeFrame(stamp, 'tool_started', announceCall(started.input)))]
+    return [losable(toolStartedFrame(stamp, announceCall(started.input)))]
   }
   if (started.effect !== 'respond') return []
   const { turn, attempt, kind, mode: continuity } = started.input
   if (maker.depth === 'chart') {
     const sent = { turn, attempt, kind, continuity, endpoint: '', model: '', body: '' }
-    return [{ ...part(makeFrame(stamp, 'request_sent', sent)), isLosable: true, isOptional: true }]
+    return [{ ...part(requestSentFrame(stamp, sent)), isLosable: true, isOptional: true }]
   }
   const announced = announceRequest(maker.agent, started.input)
   maker.onAnnounced(announced)
@@ -62,7 +63,7 @@ function intents(maker: StepMaker, started: StartedEffect): readonly ExpectedFra
   for (const cause of fresh) maker.warned.add(cause)
   return [
     ...fresh.map((cause) => losable(makeFrame(stamp, 'warning', { cause, figures: {} }))),
-    losable(makeFrame(stamp, 'request_sent', announced.sent)),
+    losable(requestSentFrame(stamp, announced.sent)),
   ]
 }
 

@@ -8,6 +8,7 @@ import { LoopchartError } from '../errors.ts'
 import { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
+import { toolOutcomeFrame } from '../frames/turn-frames.ts'
 import { fingerprintOf, type AgentDescription } from '../loop/agent.ts'
 import { decisionOf, isDecision, plain } from '../loop/decisions.ts'
 import { restoreRun, type RestoredRun } from '../loop/restore-run.ts'
@@ -137,7 +138,7 @@ function otherOutput(
   if ((target.type !== 'tool_ended' && target.type !== 'tool_failed') || target.slot === null) {
     throw new LoopchartError('usage', `frame ${target.seq} is ${target.type}, not the end of a call that ran`)
   }
-  return makeFrame(stamp, outcome === 'ok' ? 'tool_ended' : 'tool_failed', {
+  return toolOutcomeFrame(stamp, {
     call_id: target.call_id,
     slot: target.slot,
     outcome,

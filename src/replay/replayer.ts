@@ -15,7 +15,7 @@ import type {
   ToolEndedFrame,
   ToolFailedFrame,
 } from '../frames/generated/frame.ts'
-import { makeFrame } from '../frames/make-frame.ts'
+import { stateEnteredFrame } from '../frames/turn-frames.ts'
 import { fingerprintOf, type Agent } from '../loop/agent.ts'
 import { IN_DOUBT } from '../loop/children.ts'
 import { COMPACT_CALL } from '../loop/compact-by-model.ts'
@@ -295,7 +295,7 @@ export class Replayer {
     this.#unopened = snapshot.state
     this.#snapshot = opened
     for (const { state, turn } of entered) {
-      this.#expected.push(losable(makeFrame(this.#stamp, 'state_entered', { state, by: event.type, turn })))
+      this.#expected.push(losable(stateEnteredFrame(this.#stamp, state, event.type, turn)))
     }
   }
 

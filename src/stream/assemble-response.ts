@@ -122,9 +122,13 @@ function callAt(
 
 /** The item with what only other events said about the call; unchanged when it says all of it itself. */
 function completeCall(item: AnyItem, { callId, name, arguments: args }: AssembledCall): AnyItem {
-  const known = { call_id: callId, name, arguments: args }
-  const missing = Object.entries(known).filter(([key, value]) => value !== '' && item[key] !== value)
-  return missing.length === 0 ? item : { ...item, ...Object.fromEntries(missing) }
+  if (says(item, 'call_id', callId) && says(item, 'name', name) && says(item, 'arguments', args)) return item
+  const known = Object.entries({ call_id: callId, name, arguments: args })
+  return { ...item, ...Object.fromEntries(known.filter(([key, value]) => !says(item, key, value))) }
+}
+
+function says(item: AnyItem, key: string, value: string): boolean {
+  return value === '' || item[key] === value
 }
 
 function dispose(

@@ -15,6 +15,17 @@ interface Hole {
 /** What stands in the holes of one text, in their order: a text as it is written there, or a number. */
 export type Filling = readonly (string | number)[]
 
+/** Some events of one form, one directly behind the other. */
+export interface DeltaRun {
+  readonly count: number
+  /** What stood in the holes of the first, then in those of the second, and so on. */
+  readonly fillings: Filling
+  /** All their deltas, one behind the other. */
+  readonly text: string
+  /** Where the text that they were read from goes on. */
+  readonly end: number
+}
+
 /**
  * Reads events that are the same text as one that was parsed before, but for a number and a string or two.
  *
@@ -30,11 +41,16 @@ export class DeltaTemplate {
   readonly filling: Filling
   readonly #event: Record<string, Json | undefined>
   readonly #filling: (string | number)[]
+  /** What that means: texts without their escapes. */
+  readonly #values: (string | number)[]
   readonly #holes: readonly Hole[]
   readonly #after: string
   #fixed: readonly string[] | null = null
+  /** What stands before the data of such an event in a stream, as it is mostly written. */
+  #lead: string | null = null
   /** Which of the holes is that of a delta that is text; -1: none is. */
   readonly #deltaHole: number
+  readonly #sequenceHole: number
 
   private constructor(event: JsonObject, holes: readonly Hole[], after: string) {
     this.type = typeof event['type'] === 'string' ? event['type'] : ''
@@ -42,9 +58,11 @@ export class DeltaTemplate {
     this.event = this.#event
     this.#filling = holes.map(() => '')
     this.filling = this.#filling
+    this.#values = holes.map(() => '')
     this.#holes = holes
     this.#after = after
     this.#deltaHole = holes.findIndex(({ key, isText }) => key === 'delta' && isText)
+    this.#sequenceHole = holes.findIndex(({ key }) => key === 'sequence_number')
   }
 
   /** Learns from an event and its exact text; null when it is not a flat object that can be told apart by its text. */
@@ -73,11 +91,42 @@ export class DeltaTemplate {
 
   /** Whether a text is of this form; `event` and `filling` are then those of it, and otherwise of nothing. */
   match(text: string): boolean {
-    let at = 0
+    if (this.#fill(text, 0) !== text.length) return false
     for (let hole = 0; hole < this.#holes.length; hole += 1) {
-      const { key, isText, before } = this.#holes[hole] ?? NO_HOLE
+      this.#event[(this.#holes[hole] ?? NO_HOLE).key] = this.#values[hole]
+    }
+    return true
+  }
+
+  /**
+   * Reads events of this form off a stream, from the beginning of one on, as long as each has the number behind that of
+   * the one before; null when there is none. `event` stays what it was.
+   */
+  readRun(stream: string, from: number, lastSequence: number | null, countMax: number): DeltaRun | null {
+    if (this.#deltaHole === -1 || this.#sequenceHole === -1 || lastSequence === null) return null
+    this.#lead ??= `event: ${this.type}\ndata: `
+    const lead = this.#lead
+    const fillings: (string | number)[] = []
+    let [text, count, end] = ['', 0, from]
+    while (count < countMax && stream.indexOf(lead, end) === end) {
+      const dataEnd = this.#fill(stream, end + lead.length)
+      if (dataEnd === -1 || stream.charCodeAt(dataEnd) !== LF || stream.charCodeAt(dataEnd + 1) !== LF) break
+      if (this.#values[this.#sequenceHole] !== lastSequence + count + 1) break
+      for (let hole = 0; hole < this.#filling.length; hole += 1) fillings.push(this.#filling[hole] ?? '')
+      text += this.#values[this.#deltaHole]
+      count += 1
+      end = dataEnd + 2
+    }
+    return count === 0 ? null : { count, fillings, text, end }
+  }
+
+  /** Where a text of this form that begins at a place ends, with what is in its holes taken out; -1: there is none. */
+  #fill(text: string, from: number): number {
+    let at = from
+    for (let hole = 0; hole < this.#holes.length; hole += 1) {
+      const { isText, before } = this.#holes[hole] ?? NO_HOLE
       // startsWith compares character by character and takes longer than JSON.parse; a search does not.
-      if (text.indexOf(before, at) !== at) return false
+      if (text.indexOf(before, at) !== at) return -1
       const start = at + before.length
       if (isText) {
         const plainEnd = endOfPlain(text, start)
@@ -85,18 +134,18 @@ export class DeltaTemplate {
         at = text.charCodeAt(plainEnd) === QUOTE ? plainEnd : endOfString(text, start - 1)
         const written = text.slice(start, at)
         const value = at === plainEnd ? written : unescaped(written)
-        if (value === null) return false
-        this.#event[key] = value
+        if (value === null) return -1
+        this.#values[hole] = value
         this.#filling[hole] = written
       } else {
         at = endOfInteger(text, start)
-        if (at === -1) return false
+        if (at === -1) return -1
         const value = Number(text.slice(start, at))
-        this.#event[key] = value
+        this.#values[hole] = value
         this.#filling[hole] = value
       }
     }
-    return at + this.#after.length === text.length && text.endsWith(this.#after)
+    return text.indexOf(this.#after, at) === at ? at + this.#after.length : -1
   }
 
   /** The text before each hole, and that behind the last. */
@@ -162,6 +211,7 @@ function isPlainInteger(value: Json | undefined): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
+const LF = 10
 const QUOTE = 34
 const BACKSLASH = 92
 const ZERO = 48

@@ -5,7 +5,7 @@ import { isJsonObject, parseJson, type Json, type JsonObject } from '../protocol
 import type { EventErrors, ValidationProfile } from '../protocol/validation-profile.ts'
 import type { Anomaly, AnomalyCode } from './anomaly.ts'
 import type { AssembledResponse } from './assemble-response.ts'
-import { DeltaTemplate } from './delta-template.ts'
+import { DeltaTemplate, type Filling } from './delta-template.ts'
 import { isDeeperThan } from './json-depth.ts'
 import { ResponseCollector } from './response-collector.ts'
 import { SequenceCheck } from './sequence-check.ts'
@@ -43,11 +43,13 @@ export interface ReaderOptions {
   /** Called for each event as soon as its last byte is in. */
   readonly onEvent: (event: StreamEvent) => void
   /**
-   * Called instead for an event with nothing to say about it that is like the one before but for its delta: what it is, is
-   * in the template, until it matches the next.
+   * Called instead for events with nothing to say about them that are like the one before but for their deltas: what
+   * stood in the holes of the template, event after event. The list is good during the call only.
    */
-  readonly onDelta?: ((template: DeltaTemplate) => void) | undefined
+  readonly onDeltas?: OnDeltas | undefined
 }
+
+export type OnDeltas = (template: DeltaTemplate, fillings: Filling, count: number) => void
 
 const NONE: readonly never[] = []
 const NO_TYPE: EventErrors = { errors: ['type must be string'], responseErrors: NONE }
@@ -87,7 +89,7 @@ export class EventPipeline {
   isEnding = false
   readonly #profile: ValidationProfile
   readonly #onEvent: (event: StreamEvent) => void
-  readonly #onDelta: ((template: DeltaTemplate) => void) | null
+  readonly #onDeltas: OnDeltas | null
   readonly #sequence = new SequenceCheck()
   #noted: Anomaly[] = []
   #eventCount = 0
@@ -96,14 +98,16 @@ export class EventPipeline {
   #lesson: { readonly event: JsonObject; readonly raw: string } | null = null
   #templatesLearned = 0
   #templateHits = 0
+  /** The event before was read by the template, and there was nothing to say about it. */
+  #isInRun = false
   #isDone = false
   #isBody = false
 
-  constructor({ profile, limits, onEvent, onDelta }: ReaderOptions) {
+  constructor({ profile, limits, onEvent, onDeltas }: ReaderOptions) {
     this.limits = { ...STREAM_LIMITS, ...limits }
     this.#profile = profile
     this.#onEvent = onEvent
-    this.#onDelta = onDelta ?? null
+    this.#onDeltas = onDeltas ?? null
     this.collector = new ResponseCollector(this.limits, this.note)
   }
 
@@ -112,6 +116,7 @@ export class EventPipeline {
   }
 
   message(eventName: string | null, raw: string, base64: string | null): void {
+    this.#isInRun = false
     this.#eventCount += 1
     if (this.#eventCount > this.limits.eventsMax) {
       const reason = `the response has more than ${this.limits.eventsMax} events`
@@ -122,15 +127,38 @@ export class EventPipeline {
     const isLate = this.#isDone || this.collector.hasEnded
     const template = this.#matching(raw)
     const isPlain = template !== null && template.type === eventName && base64 === null && !isLate
-    if (isPlain && this.#onDelta !== null) return this.#delta(raw, template, this.#onDelta)
+    if (isPlain && this.#onDeltas !== null) return this.#delta(raw, template, this.#onDeltas)
     this.#event(eventName, raw, base64, isLate, template)
   }
 
+  /**
+   * Reads the events at a place of the stream, where one begins, that go on like the one before; gives where it stops.
+   * That one was held to everything that any event is held to. What holds for it holds for these: they differ in their
+   * texts, which are taken as they are, and in their numbers, which follow each other.
+   */
+  run(stream: string, from: number): number {
+    const [template, onDeltas, { collector }] = [this.#template, this.#onDeltas, this]
+    if (!this.#isInRun || template === null || onDeltas === null) return from
+    if (!collector.hasRoomFor(template.event, stream.length - from)) return from
+    const run = template.readRun(stream, from, this.#sequence.last, this.limits.eventsMax - this.#eventCount)
+    if (run === null) return from
+    const { count, fillings, text, end } = run
+    this.#eventCount += count
+    this.#templateHits += count
+    this.#sequence.advance(count)
+    collector.push(template.type, { ...template.event, delta: text })
+    onDeltas(template, fillings, count)
+    return end
+  }
+
   /** An event that is like the one before, held to everything that any other is held to. */
-  #delta(raw: string, template: DeltaTemplate, onDelta: (template: DeltaTemplate) => void): void {
+  #delta(raw: string, template: DeltaTemplate, onDeltas: OnDeltas): void {
     const wrong = this.#read(this.#typeOf(template.event), template.event, raw, false)
     this.#templateHits += 1
-    if (wrong === null && this.#noted.length === 0) return onDelta(template)
+    if (wrong === null && this.#noted.length === 0) {
+      this.#isInRun = !this.collector.hasPassedLimit
+      return onDeltas(template, template.filling, 1)
+    }
     this.#report({
       ...NOTHING,
       status: 'event',

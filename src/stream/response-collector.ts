@@ -105,6 +105,11 @@ export class ResponseCollector {
     }
   }
 
+  /** Whether a delta of so many characters would be taken like one that was taken before it. */
+  hasRoomFor(event: JsonObject, chars: number): boolean {
+    return this.#output.hasRoomFor(event, chars)
+  }
+
   /** A response that was not streamed, whole. */
   pushBody(body: JsonObject): void {
     const provider = Array.isArray(body['output']) ? null : readProviderError(body)

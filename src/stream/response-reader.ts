@@ -31,8 +31,14 @@ class StreamReader implements ResponseReader {
   constructor(options: ReaderOptions) {
     const pipeline = new EventPipeline(options)
     this.#pipeline = pipeline
-    this.#decoder = createSseDecoder(pipeline.limits, (eventName, text, base64) => {
-      if (!pipeline.collector.hasPassedLimit) pipeline.message(eventName, text, base64)
+    this.#decoder = createSseDecoder(pipeline.limits, {
+      message(eventName, text, base64) {
+        if (!pipeline.collector.hasPassedLimit) pipeline.message(eventName, text, base64)
+      },
+      // Whoever takes each event by itself has no use for runs of them.
+      ...(options.onDeltas !== undefined && {
+        run: (stream: string, from: number) => pipeline.run(stream, from),
+      }),
     })
   }
 

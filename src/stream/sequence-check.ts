@@ -11,6 +11,16 @@ export class SequenceCheck {
   #last: number | null = null
   #isMissingNoted = false
 
+  /** The number that was seen last; null: there was none yet. */
+  get last(): number | null {
+    return this.#last
+  }
+
+  /** So many events came that had the numbers behind the last. */
+  advance(count: number): void {
+    if (this.#last !== null) this.#last += count
+  }
+
   check(type: string, event: JsonObject, note: NoteAnomaly): void {
     const number = event['sequence_number']
     if (typeof number !== 'number' || !Number.isInteger(number)) {

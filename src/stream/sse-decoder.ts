@@ -5,11 +5,19 @@ import { createParser } from 'eventsource-parser'
 import { streamError, type StreamError } from './stream-error.ts'
 import type { StreamLimits } from './stream-limits.ts'
 
-/**
- * Takes one dispatched SSE message. `text` is its data; when the bytes were not UTF-8, U+FFFD stands for what could
- * not be read and `base64` has the bytes.
- */
-export type OnSseMessage = (eventName: string | null, text: string, base64: string | null) => void
+/** Takes the messages of a stream. */
+export interface SseSink {
+  /**
+   * One dispatched SSE message. `text` is its data; when the bytes were not UTF-8, U+FFFD stands for what could not be
+   * read and `base64` has the bytes.
+   */
+  message(eventName: string | null, text: string, base64: string | null): void
+  /**
+   * Is shown the text of a stream where a message begins, and may read whole messages off it: the answer is where the
+   * next one begins that it did not. They are messages that `message` would have been given.
+   */
+  run?(stream: string, from: number): number
+}
 
 export interface SseDecoder {
   /** Takes the next bytes, cut anywhere. False once a limit was passed: nothing more will be read. */
@@ -26,8 +34,8 @@ export interface SseDecoder {
  * The parser is fed one character per byte (latin1). Every character with a meaning in SSE is ASCII, so the
  * framing is the same, a UTF-8 sequence may be cut anywhere, and each message still has its exact bytes.
  */
-export function createSseDecoder(limits: StreamLimits, onMessage: OnSseMessage): SseDecoder {
-  return new Decoder(limits, onMessage)
+export function createSseDecoder(limits: StreamLimits, sink: SseSink): SseDecoder {
+  return new Decoder(limits, sink)
 }
 
 // A line that is still incomplete counts with its field name, a complete one without: with this much room the
@@ -45,7 +53,7 @@ const LF = 10
 class Decoder implements SseDecoder {
   fault: StreamError | null = null
   readonly #limits: StreamLimits
-  readonly #onMessage: OnSseMessage
+  readonly #sink: SseSink
   readonly #parser
   #bytesLeft: number
   /** A byte above 127 may be in what the parser holds: most streams are ASCII, and need no second look. */
@@ -55,9 +63,9 @@ class Decoder implements SseDecoder {
   #hasDispatched = false
   #linesSinceEvent = 0
 
-  constructor(limits: StreamLimits, onMessage: OnSseMessage) {
+  constructor(limits: StreamLimits, sink: SseSink) {
     this.#limits = limits
-    this.#onMessage = onMessage
+    this.#sink = sink
     this.#bytesLeft = limits.responseBytesMax
     this.#parser = createParser({
       maxBufferSize: limits.eventBytesMax + FIELD_NAME_ROOM,
@@ -93,12 +101,14 @@ class Decoder implements SseDecoder {
     const isHigh = !isAscii(slice)
     this.#hasDispatched = false
     if (isHigh && this.#isBetweenEvents && this.#isWholeText(slice)) {
-      this.#parser.feed(slice.toString('utf8'))
+      this.#feedText(slice.toString('utf8'))
       this.#linesSinceEvent = 0
       return
     }
     this.#hasHighByte ||= isHigh
-    this.#parser.feed(slice.toString('latin1'))
+    const text = slice.toString('latin1')
+    if (this.#hasHighByte) this.#parser.feed(text)
+    else this.#feedText(text)
     this.#isBetweenEvents = endsEvent(slice)
     if (this.#hasDispatched) {
       // Whatever the parser still holds came after the dispatched event, and so from this slice.
@@ -111,6 +121,21 @@ class Decoder implements SseDecoder {
     this.#linesSinceEvent = isEmptied ? 0 : this.#linesSinceEvent + countOf(LF, slice) + countOf(CR, slice)
     // The exact check is made when the event is dispatched; this one ends what is never dispatched.
     if (this.#linesSinceEvent > 2 * LINES_PER_EVENT_MAX + SLICE_BYTES) this.#fail('event_too_large')
+  }
+
+  /** Event by event, so that the sink sees where each begins. What it leaves is for the parser. */
+  #feedText(text: string): void {
+    if (this.#sink.run === undefined) return this.#parser.feed(text)
+    // What is longer than an event may be is left to the parser, too: it is checked as each one ends.
+    const isShort = text.length <= this.#limits.eventBytesMax
+    for (let at = 0; at < text.length && this.fault === null;) {
+      const from = this.#isBetweenEvents && isShort ? this.#sink.run(text, at) : at
+      if (from > at) this.#hasDispatched = true
+      const blank = text.indexOf('\n\n', from)
+      at = blank === -1 ? text.length : blank + 2
+      if (at > from) this.#parser.feed(text.slice(from, at))
+      this.#isBetweenEvents = blank !== -1 || from === text.length
+    }
   }
 
   /**
@@ -132,13 +157,13 @@ class Decoder implements SseDecoder {
       return
     }
     if (!this.#hasHighByte) {
-      this.#onMessage(name ?? null, data, null)
+      this.#sink.message(name ?? null, data, null)
       return
     }
     const eventName = name === undefined ? null : utf8Text(name)
     const text = utf8Text(data)
     const isLossy = text !== data && text.includes('\ufffd') && !isUtf8(Buffer.from(data, 'latin1'))
-    this.#onMessage(eventName, text, isLossy ? Buffer.from(data, 'latin1').toString('base64') : null)
+    this.#sink.message(eventName, text, isLossy ? Buffer.from(data, 'latin1').toString('base64') : null)
   }
 
   #fail(code: 'event_too_large' | 'response_too_large'): void {

@@ -1,11 +1,7 @@
 import { FrameStamp } from '../../src/frames/frame-stamp.ts'
 import type { Frame } from '../../src/frames/generated/frame.ts'
-import {
-  makeFrame,
-  outputTextDeltaFrame,
-  providerEventFrame,
-  responseFirstByteFrame,
-} from '../../src/frames/make-frame.ts'
+import { makeFrame, outputTextDeltaFrame, providerEventFrame } from '../../src/frames/make-frame.ts'
+import { responseFirstByteFrame } from '../../src/frames/turn-frames.ts'
 
 export function startFrame(stamp: FrameStamp): Frame {
   return makeFrame(stamp, 'run_started', {

@@ -7,10 +7,9 @@ import {
   providerEventFrame,
   reasoningDeltaFrame,
   refusalDeltaFrame,
-  responseFirstByteFrame,
-  responseHeadersFrame,
 } from '../../src/frames/make-frame.ts'
 import { parseFrame } from '../../src/frames/parse-frame.ts'
+import { responseFirstByteFrame, responseHeadersFrame } from '../../src/frames/turn-frames.ts'
 
 const delta = { delta: 'x', item_id: null, output_index: 0 }
 const event = {

@@ -12,9 +12,10 @@ interface Read {
 
 function read(chunks: readonly (string | Uint8Array)[], limits: Partial<StreamLimits> = {}): Read {
   const messages: { name: string | null; text: string; base64: string | null }[] = []
-  const decoder = createSseDecoder({ ...STREAM_LIMITS, ...limits }, (name, text, base64) => {
-    messages.push({ name, text, base64 })
-  })
+  const decoder = createSseDecoder(
+    { ...STREAM_LIMITS, ...limits },
+    { message: (name, text, base64) => messages.push({ name, text, base64 }) },
+  )
   const goesOn = chunks.map((chunk) => decoder.feed(typeof chunk === 'string' ? Buffer.from(chunk) : chunk))
   decoder.end()
   return { messages, fault: decoder.fault, goesOn }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { sseText, StreamBuilder } from '../../scripts/fixtures/stream-builder.ts'
+import { callItem, sseText, StreamBuilder } from '../../scripts/fixtures/stream-builder.ts'
 import { isDeeperThan } from '../../src/stream/json-depth.ts'
 import { isSameJson, JsonComparer } from '../../src/stream/same-json.ts'
 import { TextBuffer } from '../../src/stream/text-buffer.ts'
@@ -44,6 +44,17 @@ test.for([
   ['not json', 'not  json', false],
 ] as const)('%s and %s are the same JSON: %s', ([a, b, isSame]) => {
   expect(isSameJson(a, b)).toBe(isSame)
+})
+
+test('calls that the terminal response has in another order are told apart by their ids', () => {
+  const stream = new StreamBuilder().start().call(0, 'add', ['{"a":1}']).call(1, 'add', ['{"a":2}'])
+  const output = [callItem(1, 'add', '{"a":2}'), callItem(0, 'add', '{"a":1}')]
+  const { response } = decodeText(sseText(stream.end('completed', { output }).events))
+  expect(response.error).toBeNull()
+  expect(response.calls.map((call) => [call.callId, call.arguments, call.disposition])).toEqual([
+    ['call_0', '{"a":1}', 'ready'],
+    ['call_1', '{"a":2}', 'ready'],
+  ])
 })
 
 test('texts nested deeper than is compared are only the same as themselves', () => {

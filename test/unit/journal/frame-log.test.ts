@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 
 import { FrameStamp } from '../../../src/frames/frame-stamp.ts'
 import type { Frame } from '../../../src/frames/generated/frame.ts'
-import { outputTextDeltaFrame, responseFirstByteFrame } from '../../../src/frames/make-frame.ts'
+import { outputTextDeltaFrame } from '../../../src/frames/make-frame.ts'
+import { responseFirstByteFrame } from '../../../src/frames/turn-frames.ts'
 import { FrameLog } from '../../../src/journal/frame-log.ts'
 
 const stamp = new FrameStamp('run_1', () => 0)
