@@ -1,7 +1,12 @@
 // What runs that are over leave behind for the next collection of everything: what the small collections in between cannot
 // take. A run waits for its model, and grows old to V8 while it does; what old things still refer to is kept. Prints JSON.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { agent } from '../src/agent.ts'
-import { run } from '../src/loop/run.ts'
+import { openStore } from '../src/journal/open-store.ts'
+import { run, type StartOptions } from '../src/loop/run.ts'
 import { tool } from '../src/tools/tool.ts'
 import { benchModel } from './bench-model.ts'
 import { loopAnswers } from './compare/answers.ts'
@@ -40,18 +45,26 @@ const waiting = agent({
 for (let done = 0; done < WARM_UPS; done += 1) await once()
 const busy = await leftBehind()
 isWaiting = true
-process.stdout.write(`${JSON.stringify({ busy, waiting: await leftBehind() })}\n`)
+const waited = await leftBehind()
+isWaiting = false
+const folder = mkdtempSync(join(tmpdir(), 'loopchart-bench-'))
+const store = openStore(join(folder, 'runs.db'))
+for (let done = 0; done < WARM_UPS; done += 1) await once({ store })
+const stored = await leftBehind({ store })
+store.close()
+rmSync(folder, { recursive: true, force: true })
+process.stdout.write(`${JSON.stringify({ busy, waiting: waited, stored })}\n`)
 
-async function leftBehind(): Promise<number> {
+async function leftBehind(options: StartOptions = {}): Promise<number> {
   collect?.()
   const before = process.memoryUsage().heapUsed
-  for (let done = 0; done < RUNS; done += 1) await once()
+  for (let done = 0; done < RUNS; done += 1) await once(options)
   for (let times = 0; times < 3; times += 1) collect?.(MINOR)
   return (process.memoryUsage().heapUsed - before) / RUNS
 }
 
-async function once(): Promise<void> {
-  const live = run(waiting, 'go')
+async function once(options: StartOptions = {}): Promise<void> {
+  const live = run(waiting, 'go', options)
   let frames = 0
   for await (const batch of live.batches()) frames += batch.length
   const { state } = await live.result

@@ -49,7 +49,7 @@ export function manyRunsFigure(): Figure {
 export function leftBehindFigures(): readonly Figure[] {
   const child = fileURLToPath(new URL('left-behind-child.ts', import.meta.url))
   const printed = execFileSync(process.execPath, ['--expose-gc', child], { encoding: 'utf8' })
-  const { busy, waiting } = JSON.parse(printed) as Record<string, number>
+  const { busy, waiting, stored } = JSON.parse(printed) as Record<string, number>
   const about = 'bytes of a run of 5 turns that small collections cannot take'
   return [
     { id: 'left_behind_bytes', value: busy ?? Number.NaN, unit: 'B', budget: 8192, about },
@@ -59,6 +59,13 @@ export function leftBehindFigures(): readonly Figure[] {
       unit: 'B',
       budget: 16 * 1024,
       about: `${about}, old by the time that each response comes`,
+    },
+    {
+      id: 'left_behind_stored_bytes',
+      value: stored ?? Number.NaN,
+      unit: 'B',
+      budget: 16 * 1024,
+      about: `${about}, with its log in a file`,
     },
   ]
 }
