@@ -41,8 +41,8 @@ export class DeltaTemplate {
   readonly filling: Filling
   readonly #event: Record<string, Json | undefined>
   readonly #filling: (string | number)[]
-  /** What that means: texts without their escapes. */
-  readonly #values: (string | number)[]
+  /** The delta that was read last of a run, without its escapes. */
+  #delta = ''
   readonly #holes: readonly Hole[]
   readonly #after: string
   #fixed: readonly string[] | null = null
@@ -58,7 +58,6 @@ export class DeltaTemplate {
     this.event = this.#event
     this.#filling = holes.map(() => '')
     this.filling = this.#filling
-    this.#values = holes.map(() => '')
     this.#holes = holes
     this.#after = after
     this.#deltaHole = holes.findIndex(({ key, isText }) => key === 'delta' && isText)
@@ -91,11 +90,7 @@ export class DeltaTemplate {
 
   /** Whether a text is of this form; `event` and `filling` are then those of it, and otherwise of nothing. */
   match(text: string): boolean {
-    if (this.#fill(text, 0) !== text.length) return false
-    for (let hole = 0; hole < this.#holes.length; hole += 1) {
-      this.#event[(this.#holes[hole] ?? NO_HOLE).key] = this.#values[hole]
-    }
-    return true
+    return this.#fill(text, 0, this.#event) === text.length
   }
 
   /**
@@ -109,22 +104,25 @@ export class DeltaTemplate {
     const fillings: (string | number)[] = []
     let [text, count, end] = ['', 0, from]
     while (count < countMax && stream.indexOf(lead, end) === end) {
-      const dataEnd = this.#fill(stream, end + lead.length)
+      const dataEnd = this.#fill(stream, end + lead.length, null)
       if (dataEnd === -1 || stream.charCodeAt(dataEnd) !== LF || stream.charCodeAt(dataEnd + 1) !== LF) break
-      if (this.#values[this.#sequenceHole] !== lastSequence + count + 1) break
+      if (this.#filling[this.#sequenceHole] !== lastSequence + count + 1) break
       for (let hole = 0; hole < this.#filling.length; hole += 1) fillings.push(this.#filling[hole] ?? '')
-      text += this.#values[this.#deltaHole]
+      text += this.#delta
       count += 1
       end = dataEnd + 2
     }
     return count === 0 ? null : { count, fillings, text, end }
   }
 
-  /** Where a text of this form that begins at a place ends, with what is in its holes taken out; -1: there is none. */
-  #fill(text: string, from: number): number {
+  /**
+   * Where a text of this form that begins at a place ends, with what is in its holes taken out; -1: there is none. What that
+   * means goes into an event, or the delta alone is kept.
+   */
+  #fill(text: string, from: number, event: Record<string, Json | undefined> | null): number {
     let at = from
     for (let hole = 0; hole < this.#holes.length; hole += 1) {
-      const { isText, before } = this.#holes[hole] ?? NO_HOLE
+      const { key, isText, before } = this.#holes[hole] ?? NO_HOLE
       // startsWith compares character by character and takes longer than JSON.parse; a search does not.
       if (text.indexOf(before, at) !== at) return -1
       const start = at + before.length
@@ -135,13 +133,14 @@ export class DeltaTemplate {
         const written = text.slice(start, at)
         const value = at === plainEnd ? written : unescaped(written)
         if (value === null) return -1
-        this.#values[hole] = value
+        if (event !== null) event[key] = value
+        else if (hole === this.#deltaHole) this.#delta = value
         this.#filling[hole] = written
       } else {
         at = endOfInteger(text, start)
         if (at === -1) return -1
         const value = Number(text.slice(start, at))
-        this.#values[hole] = value
+        if (event !== null) event[key] = value
         this.#filling[hole] = value
       }
     }
