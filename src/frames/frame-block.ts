@@ -8,6 +8,8 @@ export interface FrameBlock {
   readonly length: number
   /** The frame at a place, from 0 up to `length`; a new one each time. */
   at(index: number): Frame
+  /** Adds the frames from a place up to another to a list. A block that leaves this out is read frame by frame. */
+  addTo?(frames: Frame[], from: number, to: number): void
   /**
    * Tells what the frames from a place up to another are made of, in their order, to somebody who needs no frames; the
    * places are those of whole events. A block that leaves this out is read frame by frame.

@@ -94,14 +94,13 @@ export class BatchReader implements AsyncIterableIterator<readonly Frame[]> {
     }
   }
 
-  async #wait(most: number): Promise<IteratorResult<readonly Frame[], undefined>> {
+  #wait(most: number): Promise<IteratorResult<readonly Frame[], undefined>> {
     const cursor = this.#cursor
-    for (;;) {
-      if (cursor.isEnded) return { value: undefined, done: true }
-      await cursor.changed()
+    if (cursor.isEnded) return Promise.resolve({ value: undefined, done: true })
+    return cursor.changed().then(() => {
       const value = cursor.take(most)
-      if (value.length > 0) return { value, done: false }
-    }
+      return value.length > 0 ? { value, done: false } : this.#wait(most)
+    })
   }
 
   return(): Promise<IteratorResult<readonly Frame[], undefined>> {

@@ -69,7 +69,9 @@ export class FrameLog implements ReadableLog, LiveLog {
       }
       const start = this.#starts[at] ?? 0
       const last = Math.min(end, this.#starts[at + 1] ?? this.#length)
-      for (; seq < last; seq += 1) frames.push(entry.at(seq - start))
+      if (entry.addTo !== undefined) entry.addTo(frames, seq - start, last - start)
+      else for (let index = seq - start; index < last - start; index += 1) frames.push(entry.at(index))
+      seq = last
     }
     return frames
   }
@@ -165,7 +167,10 @@ export class FrameLog implements ReadableLog, LiveLog {
 
   /** The entry that has a frame: the last that begins at it or before. */
   #entryOf(seq: number): number {
-    let [low, high] = [0, this.#starts.length - 1]
+    let low = 0
+    let high = this.#starts.length - 1
+    // Whoever reads along wants one of the last.
+    if ((this.#starts[high] ?? 0) <= seq) return Math.max(0, high)
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
       if ((this.#starts[middle] ?? 0) <= seq) low = middle

@@ -26,7 +26,8 @@ export class LiveCursor implements FrameCursor {
   /** Kept once it was needed: whoever falls behind again goes on from where it was, and no row is read twice. */
   #older: SkippingCursor | null = null
   #at: number
-  #waiting: PromiseWithResolvers<void> | null = null
+  #waiting: Promise<void> | null = null
+  #resolve: (() => void) | null = null
   #isClosed = false
 
   constructor(log: LiveLog, from: number) {
@@ -57,10 +58,13 @@ export class LiveCursor implements FrameCursor {
     if (this.isBehind) return nextTurn()
     if (this.isEnded || this.#at < this.#log.length) return Promise.resolve()
     if (this.#waiting === null) {
-      this.#waiting = Promise.withResolvers()
+      // Not `withResolvers`: the way to reject is kept as long as somebody waits, and nobody ever does.
+      this.#waiting = new Promise((resolve) => {
+        this.#resolve = resolve
+      })
       this.#log.listen(this.#onChange)
     }
-    return this.#waiting.promise
+    return this.#waiting
   }
 
   close(): void {
@@ -96,8 +100,9 @@ export class LiveCursor implements FrameCursor {
   }
 
   #wake(): void {
-    const waiting = this.#waiting
+    const resolve = this.#resolve
     this.#waiting = null
-    waiting?.resolve()
+    this.#resolve = null
+    resolve?.()
   }
 }

@@ -1,40 +1,36 @@
-import { Buffer } from 'node:buffer'
-
 import type { BlockTeller, FrameBlock } from '../frames/frame-block.ts'
 import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
-import { deltaFrame, plainEventFrame, type DeltaKind, type DeltaPlace } from '../frames/make-frame.ts'
-import type { DeltaTemplate, Filling } from '../stream/delta-template.ts'
+import { deltaFrame, plainEventFrame } from '../frames/make-frame.ts'
+import { PackedText } from '../frames/packed-text.ts'
+import type { JsonObject } from '../protocol/json.ts'
+import type { DeltaForm, Filling } from '../stream/delta-form.ts'
 import { ownText } from '../stream/own-text.ts'
 import { deltaKindOf, deltaPlaceOf } from './delta-kind.ts'
+import { DeltaGroup, eventGroup, packGroups, unpackGroups, type EventGroup } from './event-groups.ts'
 
 // A log that keeps only its latest frames lets go of whole blocks.
 const EVENTS_MAX = 256
 // Nor may its texts become longer together than a text can be.
 const CHARS_MAX = 4 * 1024 * 1024
-// Stands in no filling: those are texts as JSON writes them, and numbers.
-const BETWEEN_FILLINGS = '\n'
 
 /**
  * The frames of events that there is nothing to say about, one after the other: of each its text, and of deltas that
- * differ only in what a template cuts out, what stood in its holes. Frames are made when somebody reads them.
- *
- * Once sealed, the texts are bytes outside of the heap. Most of what a run keeps is these, nobody may look at them
- * again, and a text that lives is copied twice by the collector and counts for how much memory it gives itself.
+ * differ only in what stands in the holes of a form, what stood there. Frames are made when somebody reads them. Once
+ * sealed, all of it is outside of the heap.
  */
 export class EventBlock implements FrameBlock {
   readonly #first: number
   readonly #runId: string
   readonly #turn: number
   readonly #attempt: number
-  readonly #groups: EventGroup[] = []
-  #latest: Deltas | null = null
+  /** None once they are packed. */
+  #groups: EventGroup[] = []
   #length = 0
   #events = 0
   #chars = 0
   #kept = 0
-  /** The texts of all groups, one behind the other. */
-  #bytes: Buffer | null = null
+  #packed: PackedText | null = null
 
   constructor(stamp: FrameStamp, turn: number, attempt: number) {
     this.#first = stamp.next
@@ -50,29 +46,29 @@ export class EventBlock implements FrameBlock {
   /** Whether the next frame of the log may be one of this block. */
   canTake(stamp: FrameStamp): boolean {
     const hasRoom = this.#events < EVENTS_MAX && this.#chars < CHARS_MAX
-    return this.#bytes === null && hasRoom && stamp.next === this.#first + this.#length
+    return this.#packed === null && hasRoom && stamp.next === this.#first + this.#length
   }
 
   /** Adds an event of its exact text; gives the number of frames that makes. */
   addEvent(type: string, raw: string, stamp: FrameStamp): number {
-    this.#groups.push({ start: this.#length, ts: stamp.ts, type, deltas: null, raw, end: 0 })
+    this.#groups.push(eventGroup(this.#length, stamp.ts, type, raw))
     stamp.seq()
     return this.#grow(1, 1, raw.length)
   }
 
-  /** Adds events that a template has matched; gives the number of frames that makes. */
-  addDeltas(template: DeltaTemplate, fillings: Filling, count: number, stamp: FrameStamp): number {
+  /** Adds events of one form, of which one is given; gives the number of frames that makes. */
+  addDeltas(event: JsonObject, form: DeltaForm, fillings: Filling, count: number, stamp: FrameStamp): number {
     const { ts } = stamp
-    let deltas = this.#latest
-    if (deltas?.template !== template || this.#groups.at(-1)?.deltas !== deltas) {
-      deltas = new Deltas(template, ts)
-      this.#latest = deltas
-      this.#groups.push({ start: this.#length, ts, type: template.type, deltas, raw: null, end: 0 })
+    let deltas = this.#groups.at(-1)?.deltas ?? null
+    if (deltas?.form !== form) {
+      const place = deltaKindOf(form.type) === null ? null : deltaPlaceOf(event)
+      deltas = new DeltaGroup(form, place, ts)
+      this.#groups.push(eventGroup(this.#length, ts, form.type, null, deltas))
     }
-    deltas.add(fillings, count, ts)
+    const chars = deltas.add(fillings, count, ts)
     const frames = deltas.framesEach * count
     stamp.take(frames)
-    return this.#grow(count, frames, charsOf(fillings))
+    return this.#grow(count, frames, chars)
   }
 
   #grow(events: number, frames: number, chars: number): number {
@@ -92,181 +88,88 @@ export class EventBlock implements FrameBlock {
 
   /** Nothing will be added. */
   seal(): void {
-    if (this.#bytes !== null) return
-    let text = ''
-    for (let at = 0; at < this.#groups.length; at += 1) {
-      const group = this.#groups[at]
-      if (group === undefined) break
-      text += group.raw ?? group.deltas?.pack() ?? ''
-      group.raw = null
-      group.end = text.length
-    }
-    // Not of the pool: what lives as long as a run would keep what others have of it.
-    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
-    bytes.write(text)
-    this.#bytes = bytes
+    this.#packed ??= new PackedText(packGroups(this.#groups))
+    this.#groups = NONE
   }
 
   at(index: number): Frame {
-    const at = this.#groupOf(index)
-    const group = this.#groups[at]
-    if (group === undefined) throw new RangeError(`the block has no frame ${index}`)
-    const { type, ts, deltas } = group
-    const seq = this.#first + index
-    if (deltas === null) {
-      const place = { runId: this.#runId, seq, ts }
-      return plainEventFrame(place, this.#turn, this.#attempt, type, group.raw ?? this.#textOf(at))
+    const frames: Frame[] = []
+    this.addTo(frames, index, index + 1)
+    const [frame] = frames
+    if (frame === undefined) throw new RangeError(`the block has no frame ${index}`)
+    return frame
+  }
+
+  addTo(frames: Frame[], from: number, to: number): void {
+    const groups = this.#allGroups()
+    let seen = from
+    for (let at = groupOf(groups, from); at < groups.length && seen < to; at += 1) {
+      const group = groups[at]
+      if (group === undefined) break
+      const end = Math.min(to, groups[at + 1]?.start ?? this.#length)
+      if (group.deltas === null) frames.push(this.#eventFrame(seen, group.ts, group.type, group.raw ?? ''))
+      else this.#addDeltasTo(frames, group, group.deltas, seen, end)
+      seen = end
     }
-    const { template, kind, framesEach } = deltas
-    const delta = Math.floor((index - group.start) / framesEach)
-    const place = { runId: this.#runId, seq, ts: deltas.timeOf(delta, ts) }
-    const fillings = deltas.fillings ?? this.#fillingsOf(at)
-    const from = delta * template.filling.length
-    if (kind !== null && deltas.place !== null && (index - group.start) % 2 === 1) {
-      return deltaFrame(place, kind, template.deltaOf(fillings, from), deltas.place)
+  }
+
+  #addDeltasTo(
+    frames: Frame[],
+    { start, ts: firstTs, type }: EventGroup,
+    deltas: DeltaGroup,
+    from: number,
+    to: number,
+  ): void {
+    const { form, fillings, framesEach, place } = deltas
+    const kind = deltaKindOf(type)
+    for (let index = from; index < to; index += 1) {
+      const delta = Math.floor((index - start) / framesEach)
+      const ts = deltas.timeOf(delta, firstTs)
+      const filled = delta * form.holes
+      if (kind !== null && place !== null && (index - start) % 2 === 1) {
+        const at = { runId: this.#runId, seq: this.#first + index, ts }
+        frames.push(deltaFrame(at, kind, form.deltaOf(fillings, filled), place))
+      } else frames.push(this.#eventFrame(index, ts, type, form.textOf(fillings, filled)))
     }
-    return plainEventFrame(place, this.#turn, this.#attempt, type, template.textOf(fillings, from))
+  }
+
+  #eventFrame(index: number, ts: number, type: string, raw: string): Frame {
+    const place = { runId: this.#runId, seq: this.#first + index, ts }
+    return plainEventFrame(place, this.#turn, this.#attempt, type, raw)
   }
 
   tell(from: number, to: number, teller: BlockTeller): void {
-    for (let at = this.#groupOf(from); at < this.#groups.length; at += 1) {
-      const group = this.#groups[at]
+    const groups = this.#allGroups()
+    for (let at = groupOf(groups, from); at < groups.length; at += 1) {
+      const group = groups[at]
       if (group === undefined || group.start >= to) return
-      const { start, ts, type, deltas } = group
-      if (deltas === null) teller.event(start, ts, type, group.raw ?? this.#textOf(at))
-      else this.#tellDeltas(at, group, deltas, Math.max(from, start), to, teller)
+      const { start, ts, type, deltas, raw } = group
+      if (deltas === null) teller.event(start, ts, type, raw ?? '')
+      else deltas.tell(start, ts, Math.max(from, start), to, teller)
     }
   }
 
-  #tellDeltas(
-    at: number,
-    { start, ts: firstTs }: EventGroup,
-    deltas: Deltas,
-    from: number,
-    to: number,
-    teller: BlockTeller,
-  ): void {
-    const { template, kind, framesEach, count } = deltas
-    const fillings = deltas.fillings ?? this.#fillingsOf(at)
-    const end = Math.min(count, (to - start) / framesEach)
-    for (let delta = (from - start) / framesEach; delta < end; delta += 1) {
-      const index = start + delta * framesEach
-      const ts = deltas.timeOf(delta, firstTs)
-      const filled = delta * template.filling.length
-      teller.delta(index, ts, template, fillings, filled)
-      if (kind !== null) teller.text(index + 1, ts, template.deltaOf(fillings, filled))
-    }
-  }
-
-  /** The last group that begins at a frame or before it. */
-  #groupOf(index: number): number {
-    let [low, high] = [0, this.#groups.length - 1]
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2)
-      if ((this.#groups[middle]?.start ?? 0) <= index) low = middle
-      else high = middle - 1
-    }
-    return low
-  }
-
-  #textOf(at: number): string {
-    if (unpacked?.block !== this)
-      unpacked = { block: this, texts: this.#bytes?.toString() ?? '', at: -1, fillings: [] }
-    return unpacked.texts.slice(this.#groups[at - 1]?.end ?? 0, this.#groups[at]?.end)
-  }
-
-  #fillingsOf(at: number): Filling {
-    const text = this.#textOf(at)
-    if (unpacked?.at !== at) {
-      unpacked = { block: this, texts: unpacked?.texts ?? '', at, fillings: text.split(BETWEEN_FILLINGS) }
-    }
-    return unpacked.fillings
+  #allGroups(): readonly EventGroup[] {
+    const packed = this.#packed
+    if (packed === null) return this.#groups
+    if (unpacked?.block !== this) unpacked = { block: this, groups: unpackGroups(packed.toString()) }
+    return unpacked.groups
   }
 }
 
-/** What was last read of a sealed block: who reads one of its frames reads the next one, too. */
-let unpacked: {
-  readonly block: EventBlock
-  readonly texts: string
-  /** The group whose fillings these are. */
-  readonly at: number
-  readonly fillings: Filling
-} | null = null
+const NONE: EventGroup[] = []
 
-function charsOf(filling: Filling): number {
-  let chars = 0
-  for (let hole = 0; hole < filling.length; hole += 1) {
-    const written = filling[hole]
-    if (typeof written === 'string') chars += written.length
+/** What was last read of a packed block: who reads one of its frames reads the next one, too. */
+let unpacked: { readonly block: EventBlock; readonly groups: readonly EventGroup[] } | null = null
+
+/** The last group that begins at a frame or before it. */
+function groupOf(groups: readonly EventGroup[], index: number): number {
+  let low = 0
+  let high = groups.length - 1
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if ((groups[middle]?.start ?? 0) <= index) low = middle
+    else high = middle - 1
   }
-  return chars
+  return low
 }
-
-/** One event, or deltas of one template. */
-interface EventGroup {
-  /** The place of its first frame in the block. */
-  readonly start: number
-  readonly ts: number
-  readonly type: string
-  readonly deltas: Deltas | null
-  /** The text of a single event; null: it is packed, or there are deltas. */
-  raw: string | null
-  /** Where its text ends among the packed ones. */
-  end: number
-}
-
-/** Deltas that differ in what one template cuts out. */
-class Deltas {
-  readonly template: DeltaTemplate
-  readonly kind: DeltaKind | null
-  readonly place: DeltaPlace | null
-  /** What stood in the holes of one after the other; null: it is packed. */
-  fillings: (string | number)[] | null = []
-  count = 0
-  /** Which was the first of another time, and the time; most come by the dozen. */
-  #later: number[] | null = null
-  #latest: number
-
-  constructor(template: DeltaTemplate, ts: number) {
-    this.template = template
-    this.kind = deltaKindOf(template.type)
-    this.place = this.kind === null ? null : deltaPlaceOf(template.event)
-    this.#latest = ts
-  }
-
-  /** How many frames each has: its own, and that of its text where it has one. */
-  get framesEach(): 1 | 2 {
-    return this.kind === null ? 1 : 2
-  }
-
-  add(fillings: Filling, count: number, ts: number): void {
-    for (let at = 0; at < fillings.length; at += 1) {
-      const written = fillings[at] ?? ''
-      this.fillings?.push(typeof written === 'string' ? ownText(written) : written)
-    }
-    if (ts !== this.#latest) {
-      this.#later ??= []
-      this.#later.push(this.count, ts)
-      this.#latest = ts
-    }
-    this.count += count
-  }
-
-  /** The time of one of them, when the first came at `ts`. */
-  timeOf(delta: number, ts: number): number {
-    const later = this.#later ?? NONE
-    for (let at = later.length - 2; at >= 0; at -= 2) {
-      if ((later[at] ?? 0) <= delta) return later[at + 1] ?? ts
-    }
-    return ts
-  }
-
-  /** Gives what stood in the holes away, as one text. */
-  pack(): string {
-    const text = this.fillings?.join(BETWEEN_FILLINGS) ?? ''
-    this.fillings = null
-    return text
-  }
-}
-
-const NONE: readonly number[] = []

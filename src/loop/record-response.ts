@@ -3,11 +3,11 @@ import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { deltaFrame, providerEventFrame } from '../frames/make-frame.ts'
 import { responseFirstByteFrame } from '../frames/turn-frames.ts'
-import { isJsonObject } from '../protocol/json.ts'
+import { isJsonObject, type JsonObject } from '../protocol/json.ts'
 import type { ValidationProfile } from '../protocol/validation-profile.ts'
 import type { Anomaly } from '../stream/anomaly.ts'
 import type { AssembledResponse } from '../stream/assemble-response.ts'
-import type { DeltaTemplate, Filling } from '../stream/delta-template.ts'
+import type { DeltaForm, Filling } from '../stream/delta-form.ts'
 import type { StreamEvent } from '../stream/event-pipeline.ts'
 import { createBodyReader, createStreamReader, type ResponseReader } from '../stream/response-reader.ts'
 import { ownText } from '../stream/own-text.ts'
@@ -57,7 +57,7 @@ class ResponseRecorder implements ResponseReader {
       onDeltas:
         onBlock === undefined
           ? undefined
-          : (template, fillings, count) => this.#recordDeltas(template, fillings, count),
+          : (event, form, fillings, count) => this.#recordDeltas(event, form, fillings, count),
     })
   }
 
@@ -106,9 +106,9 @@ class ResponseRecorder implements ResponseReader {
     if (derived !== null) onFrame(derived)
   }
 
-  #recordDeltas(template: DeltaTemplate, fillings: Filling, count: number): void {
+  #recordDeltas(event: JsonObject, form: DeltaForm, fillings: Filling, count: number): void {
     const block = this.#openBlock()
-    this.#added += block.addDeltas(template, fillings, count, this.#options.stamp)
+    this.#added += block.addDeltas(event, form, fillings, count, this.#options.stamp)
   }
 
   #openBlock(): EventBlock {

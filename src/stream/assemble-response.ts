@@ -55,20 +55,21 @@ export function assembleOutput(
   comparer: JsonComparer,
   note: NoteAnomaly,
 ): AssembledOutput {
-  const places: Place[] = streamed.map((item) => ({
+  const places: Place[] = streamed.map((item, at) => ({
     outputIndex: item.outputIndex,
     streamed: item,
-    terminal: match.terminalOf.get(item) ?? null,
+    terminal: match.terminals[at] ?? null,
   }))
   for (const { item, outputIndex } of match.recovered) {
     places.push({ outputIndex, streamed: null, terminal: item })
   }
   // Stable: items that share an index stay in order of arrival.
-  places.sort((a, b) => a.outputIndex - b.outputIndex)
+  if (places.length > 1) places.sort((a, b) => a.outputIndex - b.outputIndex)
 
   const items: AnyItem[] = []
   const calls: AssembledCall[] = []
-  const callIds = new Set<string>()
+  // Most responses have one call, and need no table of them.
+  const callIds = places.length > 1 ? new Set<string>() : null
   for (const place of places) {
     const item = itemAt(place, status)
     if (item.type !== 'function_call') {
@@ -77,8 +78,9 @@ export function assembleOutput(
     }
     const call = callAt(place, item, calls.length, comparer, note)
     items.push(completeCall(item, call))
-    calls.push({ ...call, disposition: dispose(call, place, status, callIds) })
-    callIds.add(call.callId)
+    const disposition = dispose(call, place, status, callIds?.has(call.callId) === true)
+    calls.push(disposition === call.disposition ? call : { ...call, disposition })
+    callIds?.add(call.callId)
   }
   return { items, calls }
 }
@@ -105,7 +107,9 @@ function callAt(
   if (!isConfirmed) note('arguments_differ', `stream and terminal response at output_index ${outputIndex}`)
   const isText =
     streamed?.hasOddArguments !== true &&
-    [streamed?.added, streamed?.done, terminal].every((telling) => hasTextArguments(telling ?? null))
+    hasTextArguments(streamed?.added ?? null) &&
+    hasTextArguments(streamed?.done ?? null) &&
+    hasTextArguments(terminal)
   if (!isText) note('arguments_not_text', `function_call at output_index ${outputIndex}`)
   const isRival =
     streamed?.hasRivalArguments === true || (streamed?.hasRivalArgumentsDone === true && confirmed === null)
@@ -135,9 +139,9 @@ function dispose(
   call: AssembledCall,
   { streamed, terminal }: Place,
   status: AssembledResponse['status'],
-  earlier: ReadonlySet<string>,
+  isKnown: boolean,
 ): AssembledCall['disposition'] {
   const whole = streamed?.done ?? streamed?.added ?? null
   if (status !== 'completed' || isCutShort(whole) || isCutShort(terminal)) return 'truncated'
-  return earlier.has(call.callId) ? 'duplicate' : call.disposition
+  return isKnown ? 'duplicate' : call.disposition
 }

@@ -1,5 +1,6 @@
 import { endOfString } from '../protocol/end-of-string.ts'
-import { parseJson, type Json, type JsonObject } from '../protocol/json.ts'
+import type { Json, JsonObject } from '../protocol/json.ts'
+import { DeltaForm, unescaped, type Filling } from './delta-form.ts'
 import { ownText } from './own-text.ts'
 
 // The fields in which the deltas of one part differ; everything else is the same text each time.
@@ -11,9 +12,6 @@ interface Hole {
   /** The text before the hole. */
   readonly before: string
 }
-
-/** What stands in the holes of one text, in their order: a text as it is written there, or a number. */
-export type Filling = readonly (string | number)[]
 
 /** Some events of one form, one directly behind the other. */
 export interface DeltaRun {
@@ -34,10 +32,10 @@ export interface DeltaRun {
  */
 export class DeltaTemplate {
   /** Of all events that it reads. */
-  readonly type: string
-  /** What the text that was matched last parses to. One object for all of them: who keeps it, copies it. */
+  readonly form: DeltaForm
+  /** What the text that was matched last parses to; after a run, with all its deltas. One object: who keeps it, copies it. */
   readonly event: JsonObject
-  /** What stood in the holes of that text. One list for all of them. */
+  /** What stood in the holes of the text that was matched last. One list for all of them. */
   readonly filling: Filling
   readonly #event: Record<string, Json | undefined>
   readonly #filling: (string | number)[]
@@ -45,23 +43,25 @@ export class DeltaTemplate {
   #delta = ''
   readonly #holes: readonly Hole[]
   readonly #after: string
-  #fixed: readonly string[] | null = null
-  /** What stands before the data of such an event in a stream, as it is mostly written. */
-  #lead: string | null = null
-  /** Which of the holes is that of a delta that is text; -1: none is. */
-  readonly #deltaHole: number
+  /** What stands before the data of such an event in a stream, and behind it, as it is mostly written. */
+  readonly #lead: string
+  readonly #end: string
   readonly #sequenceHole: number
 
   private constructor(event: JsonObject, holes: readonly Hole[], after: string) {
-    this.type = typeof event['type'] === 'string' ? event['type'] : ''
+    const type = typeof event['type'] === 'string' ? event['type'] : ''
     this.#event = { ...event }
     this.event = this.#event
     this.#filling = holes.map(() => '')
     this.filling = this.#filling
     this.#holes = holes
     this.#after = after
-    this.#deltaHole = holes.findIndex(({ key, isText }) => key === 'delta' && isText)
     this.#sequenceHole = holes.findIndex(({ key }) => key === 'sequence_number')
+    this.#lead = `event: ${type}\ndata: `
+    this.#end = `${after}\n\n`
+    const fixed = [...holes.map(({ before }) => before), after]
+    const deltaHole = holes.findIndex(({ key, isText }) => key === 'delta' && isText)
+    this.form = new DeltaForm(type, fixed, deltaHole)
   }
 
   /** Learns from an event and its exact text; null when it is not a flat object that can be told apart by its text. */
@@ -90,37 +90,68 @@ export class DeltaTemplate {
 
   /** Whether a text is of this form; `event` and `filling` are then those of it, and otherwise of nothing. */
   match(text: string): boolean {
-    return this.#fill(text, 0, this.#event) === text.length
+    return this.#fill(text) === text.length
   }
 
   /**
    * Reads events of this form off a stream, from the beginning of one on, as long as each has the number behind that of
-   * the one before; null when there is none. `event` stays what it was.
+   * the one before; null when there is none. The delta of `event` is then that of all of them.
    */
   readRun(stream: string, from: number, lastSequence: number | null, countMax: number): DeltaRun | null {
-    if (this.#deltaHole === -1 || this.#sequenceHole === -1 || lastSequence === null) return null
-    this.#lead ??= `event: ${this.type}\ndata: `
+    if (this.form.deltaHole === -1 || this.#sequenceHole === -1 || lastSequence === null) return null
     const lead = this.#lead
     const fillings: (string | number)[] = []
-    let [text, count, end] = ['', 0, from]
+    let text = ''
+    let count = 0
+    let end = from
     while (count < countMax && stream.indexOf(lead, end) === end) {
-      const dataEnd = this.#fill(stream, end + lead.length, null)
-      if (dataEnd === -1 || stream.charCodeAt(dataEnd) !== LF || stream.charCodeAt(dataEnd + 1) !== LF) break
-      if (this.#filling[this.#sequenceHole] !== lastSequence + count + 1) break
-      for (let hole = 0; hole < this.#filling.length; hole += 1) fillings.push(this.#filling[hole] ?? '')
+      const next = this.#readNext(stream, end + lead.length, lastSequence + count + 1, fillings)
+      if (next === -1) break
       text += this.#delta
       count += 1
-      end = dataEnd + 2
+      end = next
     }
-    return count === 0 ? null : { count, fillings, text, end }
+    if (count === 0) return null
+    // Of one that broke off, some holes are filled.
+    fillings.length = count * this.#holes.length
+    if (CONTROL.test(fillings.join(''))) return null
+    this.#event['delta'] = text
+    return { count, fillings, text, end }
   }
 
-  /**
-   * Where a text of this form that begins at a place ends, with what is in its holes taken out; -1: there is none. What that
-   * means goes into an event, or the delta alone is kept.
-   */
-  #fill(text: string, from: number, event: Record<string, Json | undefined> | null): number {
+  /** Where the event ends whose data begins at a place, with what is in its holes added to a list; -1: it is another one. */
+  #readNext(stream: string, from: number, sequence: number, fillings: (string | number)[]): number {
     let at = from
+    for (let hole = 0; hole < this.#holes.length; hole += 1) {
+      const { isText, before } = this.#holes[hole] ?? NO_HOLE
+      if (stream.indexOf(before, at) !== at) return -1
+      const start = at + before.length
+      if (isText) {
+        at = stream.indexOf('"', start)
+        let written = stream.slice(start, at)
+        let value: string | null = written
+        if (written.includes('\\')) {
+          at = endOfString(stream, start - 1)
+          written = stream.slice(start, at)
+          value = unescaped(written)
+        }
+        if (at === -1 || value === null) return -1
+        if (hole === this.form.deltaHole) this.#delta = value
+        fillings.push(written)
+      } else {
+        const digits = `${sequence}`
+        // A longer number has a digit where what follows must begin.
+        if (hole !== this.#sequenceHole || !stream.startsWith(digits, start)) return -1
+        fillings.push(sequence)
+        at = start + digits.length
+      }
+    }
+    return stream.indexOf(this.#end, at) === at ? at + this.#end.length : -1
+  }
+
+  /** Where the text of this form ends that another begins with, with what is in its holes taken out; -1: there is none. */
+  #fill(text: string): number {
+    let at = 0
     for (let hole = 0; hole < this.#holes.length; hole += 1) {
       const { key, isText, before } = this.#holes[hole] ?? NO_HOLE
       // startsWith compares character by character and takes longer than JSON.parse; a search does not.
@@ -133,41 +164,17 @@ export class DeltaTemplate {
         const written = text.slice(start, at)
         const value = at === plainEnd ? written : unescaped(written)
         if (value === null) return -1
-        if (event !== null) event[key] = value
-        else if (hole === this.#deltaHole) this.#delta = value
+        this.#event[key] = value
         this.#filling[hole] = written
       } else {
         at = endOfInteger(text, start)
         if (at === -1) return -1
         const value = Number(text.slice(start, at))
-        if (event !== null) event[key] = value
+        this.#event[key] = value
         this.#filling[hole] = value
       }
     }
     return text.indexOf(this.#after, at) === at ? at + this.#after.length : -1
-  }
-
-  /** The text before each hole, and that behind the last. */
-  get fixed(): readonly string[] {
-    // Asked for with every delta that is stored, and not at all where none is.
-    this.#fixed ??= [...this.#holes.map(({ before }) => before), this.#after]
-    return this.#fixed
-  }
-
-  /** The text whose holes held what stands in a list from a place on. */
-  textOf(fillings: Filling, from: number): string {
-    let text = ''
-    for (let hole = 0; hole < this.#holes.length; hole += 1) {
-      const { before } = this.#holes[hole] ?? NO_HOLE
-      text = `${text}${before}${fillings[from + hole] ?? ''}`
-    }
-    return text + this.#after
-  }
-
-  /** The delta of the event whose holes held that; '' when it has no such hole. */
-  deltaOf(fillings: Filling, from: number): string {
-    const written = fillings[from + this.#deltaHole]
-    return this.#deltaHole === -1 || typeof written !== 'string' ? '' : (unescaped(written) ?? '')
   }
 }
 
@@ -210,7 +217,9 @@ function isPlainInteger(value: Json | undefined): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-const LF = 10
+// JSON has none of these in a text.
+// oxlint-disable-next-line no-control-regex -- these are the characters that a text must not have
+const CONTROL = /[\0-\x1f]/u
 const QUOTE = 34
 const BACKSLASH = 92
 const ZERO = 48
@@ -224,20 +233,6 @@ function endOfInteger(text: string, start: number): number {
   const digits = end - start
   const hasLeadingZero = digits > 1 && text.charCodeAt(start) === ZERO
   return digits === 0 || digits > DIGITS_MAX || hasLeadingZero ? -1 : end
-}
-
-/** What stands between two quotes, as JSON means it; null when it is not JSON. */
-function unescaped(text: string): string | null {
-  const value = isPlain(text) ? text : parseJson(`"${text}"`)
-  return typeof value === 'string' ? value : null
-}
-
-function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
-    if (code < 32 || code === BACKSLASH) return false
-  }
-  return true
 }
 
 /** Where a text inside of quotes comes to something that does not stand for itself: most come to the quote that closes them. */

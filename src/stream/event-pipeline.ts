@@ -5,10 +5,12 @@ import { isJsonObject, parseJson, type Json, type JsonObject } from '../protocol
 import type { EventErrors, ValidationProfile } from '../protocol/validation-profile.ts'
 import type { Anomaly, AnomalyCode } from './anomaly.ts'
 import type { AssembledResponse } from './assemble-response.ts'
-import { DeltaTemplate, type Filling } from './delta-template.ts'
+import type { DeltaForm, Filling } from './delta-form.ts'
+import { DeltaTemplate } from './delta-template.ts'
 import { isDeeperThan } from './json-depth.ts'
 import { ResponseCollector } from './response-collector.ts'
 import { SequenceCheck } from './sequence-check.ts'
+import type { SseSink } from './sse-decoder.ts'
 import { shorten, streamError } from './stream-error.ts'
 import { STREAM_LIMITS, type StreamLimits } from './stream-limits.ts'
 
@@ -43,13 +45,14 @@ export interface ReaderOptions {
   /** Called for each event as soon as its last byte is in. */
   readonly onEvent: (event: StreamEvent) => void
   /**
-   * Called instead for events with nothing to say about them that are like the one before but for their deltas: what
-   * stood in the holes of the template, event after event. The list is good during the call only.
+   * Called instead for events with nothing to say about them that are like the one before but for their deltas: one of
+   * them, the form that they have in common, what stood in its holes, event after event, and how many there are. The event
+   * and the list are good during the call only.
    */
   readonly onDeltas?: OnDeltas | undefined
 }
 
-export type OnDeltas = (template: DeltaTemplate, fillings: Filling, count: number) => void
+export type OnDeltas = (event: JsonObject, form: DeltaForm, fillings: Filling, count: number) => void
 
 const NONE: readonly never[] = []
 const NO_TYPE: EventErrors = { errors: ['type must be string'], responseErrors: NONE }
@@ -82,7 +85,7 @@ const NOTHING = {
 const KNOWN_TYPES: ReadonlyMap<string, string> = new Map(EVENT_TYPES.map((type) => [type, type]))
 
 /** What every way of reading a response shares: parse, check, collect, report. */
-export class EventPipeline {
+export class EventPipeline implements SseSink {
   readonly limits: StreamLimits
   readonly collector: ResponseCollector
   /** The body has ended; what still comes is what was left of it. */
@@ -116,6 +119,7 @@ export class EventPipeline {
   }
 
   message(eventName: string | null, raw: string, base64: string | null): void {
+    if (this.collector.hasPassedLimit) return
     this.#isInRun = false
     this.#eventCount += 1
     if (this.#eventCount > this.limits.eventsMax) {
@@ -126,7 +130,7 @@ export class EventPipeline {
     if (isDoneMark(raw)) return this.#doneMark(eventName, raw, base64)
     const isLate = this.#isDone || this.collector.hasEnded
     const template = this.#matching(raw)
-    const isPlain = template !== null && template.type === eventName && base64 === null && !isLate
+    const isPlain = template !== null && template.form.type === eventName && base64 === null && !isLate
     if (isPlain && this.#onDeltas !== null) return this.#delta(raw, template, this.#onDeltas)
     this.#event(eventName, raw, base64, isLate, template)
   }
@@ -137,17 +141,19 @@ export class EventPipeline {
    * texts, which are taken as they are, and in their numbers, which follow each other.
    */
   run(stream: string, from: number): number {
-    const [template, onDeltas, { collector }] = [this.#template, this.#onDeltas, this]
+    const template = this.#template
+    const onDeltas = this.#onDeltas
+    const { collector } = this
     if (!this.#isInRun || template === null || onDeltas === null) return from
     if (!collector.hasRoomFor(template.event, stream.length - from)) return from
     const run = template.readRun(stream, from, this.#sequence.last, this.limits.eventsMax - this.#eventCount)
     if (run === null) return from
-    const { count, fillings, text, end } = run
+    const { count, fillings, end } = run
     this.#eventCount += count
     this.#templateHits += count
     this.#sequence.advance(count)
-    collector.push(template.type, { ...template.event, delta: text })
-    onDeltas(template, fillings, count)
+    collector.push(template.form.type, template.event)
+    onDeltas(template.event, template.form, fillings, count)
     return end
   }
 
@@ -157,13 +163,13 @@ export class EventPipeline {
     this.#templateHits += 1
     if (wrong === null && this.#noted.length === 0) {
       this.#isInRun = !this.collector.hasPassedLimit
-      return onDeltas(template, template.filling, 1)
+      return onDeltas(template.event, template.form, template.filling, 1)
     }
     this.#report({
       ...NOTHING,
       status: 'event',
-      event_name: template.type,
-      type: template.type,
+      event_name: template.form.type,
+      type: template.form.type,
       raw,
       raw_base64: null,
       data: { ...template.event },

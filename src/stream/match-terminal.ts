@@ -4,7 +4,8 @@ import { readText, type OpenItem } from './open-item.ts'
 
 /** What the terminal response's `output` says about the items that were streamed. */
 export interface TerminalMatch {
-  readonly terminalOf: ReadonlyMap<OpenItem, AnyItem>
+  /** For each streamed item, in their order, what the terminal response has for it; null: nothing. */
+  readonly terminals: readonly (AnyItem | null)[]
   /** Items that only the terminal response has, with their place in it. */
   readonly recovered: readonly { readonly item: AnyItem; readonly outputIndex: number }[]
   /** Where the two cannot both be true of one call. */
@@ -20,27 +21,19 @@ export function matchTerminal(
   streamed: readonly OpenItem[],
   output: readonly (AnyItem | null)[],
 ): TerminalMatch {
+  if (isSameThroughout(streamed, output)) {
+    return { terminals: output, recovered: NONE, contradictions: contradictionsOf(streamed, output) }
+  }
   const terminalOf = new Map<OpenItem, AnyItem>()
   const claimed = new Set<number>()
-  if (isSameThroughout(streamed, output)) {
-    streamed.forEach((item, at) => {
-      const terminal = output[at]
-      if (terminal != null) terminalOf.set(item, terminal)
-      claimed.add(at)
-    })
-  }
   const signs = [callSign, idSign, placeSign, typeSign]
   for (const sign of signs) {
     // Mostly the first sign has paired them all.
     if (terminalOf.size === streamed.length || claimed.size === output.length) break
     pairBy(sign, streamed, output, terminalOf, claimed)
   }
-
-  const contradictions: string[] = []
-  for (const [item, terminal] of terminalOf) {
-    const reason = contradiction(item, terminal)
-    if (reason !== null) contradictions.push(`${reason} at output_index ${item.outputIndex}`)
-  }
+  const terminals = streamed.map((item) => terminalOf.get(item) ?? null)
+  const contradictions = contradictionsOf(streamed, terminals)
   const lonely = streamed.find((item) => item.type === 'function_call' && !terminalOf.has(item))
   const recovered: { item: AnyItem; outputIndex: number }[] = []
   output.forEach((item, outputIndex) => {
@@ -55,7 +48,19 @@ export function matchTerminal(
       recovered.push({ item, outputIndex })
     }
   })
-  return { terminalOf, recovered, contradictions }
+  return { terminals, recovered, contradictions }
+}
+
+const NONE: readonly never[] = []
+
+function contradictionsOf(streamed: readonly OpenItem[], terminals: readonly (AnyItem | null)[]): string[] {
+  const contradictions: string[] = []
+  streamed.forEach((item, at) => {
+    const terminal = terminals[at] ?? null
+    const reason = terminal === null ? null : contradiction(item, terminal)
+    if (reason !== null) contradictions.push(`${reason} at output_index ${item.outputIndex}`)
+  })
+  return contradictions
 }
 
 /** Whether item for item the two have the same type and the same ids, as nearly always: there is nothing to look for. */

@@ -125,10 +125,10 @@ export class OutputBuilder {
       same.open(item)
       this.#table.remember(same)
     } else if (same !== null) {
-      this.#note(same.isClosed ? 'item_added_after_done' : 'item_added_repeated', place(same))
+      this.#note(same.isClosed ? 'item_added_after_done' : 'item_added_repeated', placeOf(same))
       this.#contradict(same, item)
     } else {
-      if (latest !== null) this.#note('output_index_reused', place(latest))
+      if (latest !== null) this.#note('output_index_reused', placeOf(latest))
       this.#addItem(event, item.type, item)
     }
   }
@@ -161,7 +161,7 @@ export class OutputBuilder {
 
   #doneUnannounced(event: JsonObject, item: AnyItem, latest: OpenItem | null): void {
     this.#note('item_not_added', `${item.type} done at output_index ${readIndex(event) ?? 'missing'}`)
-    if (latest !== null && readIndex(event) !== null) this.#note('output_index_reused', place(latest))
+    if (latest !== null && readIndex(event) !== null) this.#note('output_index_reused', placeOf(latest))
     const added = this.#addItem(event, item.type, null)
     added?.close(item)
     if (added !== null) this.#table.remember(added)
@@ -175,7 +175,7 @@ export class OutputBuilder {
       this.#table.remember(known)
       return
     }
-    this.#note('item_done_repeated', place(known))
+    this.#note('item_done_repeated', placeOf(known))
     if (known.type !== 'function_call' || known.hasRivalArguments) return
     if (isCutShort(item)) known.hasRivalArguments = true
     const again = readText(item, 'arguments')
@@ -210,7 +210,7 @@ export class OutputBuilder {
       return null
     }
     if (!item.isClosed) return item
-    this.#note('delta_after_done', place(item))
+    this.#note('delta_after_done', placeOf(item))
     return null
   }
 
@@ -277,7 +277,8 @@ function isNameless(item: AnyItem): boolean {
   return readText(item, 'id') === null && readText(item, 'call_id') === null
 }
 
-function place(item: OpenItem): string {
+/** Which item something is said about. */
+export function placeOf(item: OpenItem): string {
   return `${item.type} at output_index ${item.outputIndex}`
 }
 

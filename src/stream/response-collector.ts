@@ -7,7 +7,7 @@ import { assembleOutput, type AssembledResponse } from './assemble-response.ts'
 import { itemText } from './compare-sources.ts'
 import { matchTerminal, type TerminalMatch } from './match-terminal.ts'
 import { readText, type PartType } from './open-item.ts'
-import { OutputBuilder, readItem } from './output-builder.ts'
+import { OutputBuilder, placeOf, readItem } from './output-builder.ts'
 import { streamError, type StreamError } from './stream-error.ts'
 import type { StreamLimits } from './stream-limits.ts'
 
@@ -191,15 +191,14 @@ export class ResponseCollector {
   }
 
   #noteMatch(match: TerminalMatch, hasOutput: boolean): void {
-    for (const item of this.#output.items) {
-      const detail = `${item.type} at output_index ${item.outputIndex}`
-      if (!item.isClosed) this.#note('item_not_done', detail)
-      const terminal = match.terminalOf.get(item)
-      if (hasOutput && terminal === undefined) this.#note('item_not_in_terminal', detail)
-      if (terminal !== undefined && item.done !== null && itemText(item.done) !== itemText(terminal)) {
-        this.#note('delta_done_differ', `stream and terminal response: ${detail}`)
+    this.#output.items.forEach((item, at) => {
+      const terminal = match.terminals[at] ?? null
+      if (!item.isClosed) this.#note('item_not_done', placeOf(item))
+      if (hasOutput && terminal === null) this.#note('item_not_in_terminal', placeOf(item))
+      if (terminal !== null && item.done !== null && itemText(item.done) !== itemText(terminal)) {
+        this.#note('delta_done_differ', `stream and terminal response: ${placeOf(item)}`)
       }
-    }
+    })
     for (const { item, outputIndex } of match.recovered) {
       // A body has no stream it could be missing from.
       if (!this.#isFirst) this.#note('item_recovered', `${item.type} at output_index ${outputIndex}`)

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 
 import type { AssembledResponse } from './assemble-response.ts'
 import { EventPipeline, type ReaderOptions } from './event-pipeline.ts'
-import { createSseDecoder, type SseDecoder } from './sse-decoder.ts'
+import { createSseDecoder, type SseDecoder, type SseSink } from './sse-decoder.ts'
 import { streamError } from './stream-error.ts'
 
 /** Reads one response. */
@@ -31,15 +31,9 @@ class StreamReader implements ResponseReader {
   constructor(options: ReaderOptions) {
     const pipeline = new EventPipeline(options)
     this.#pipeline = pipeline
-    this.#decoder = createSseDecoder(pipeline.limits, {
-      message(eventName, text, base64) {
-        if (!pipeline.collector.hasPassedLimit) pipeline.message(eventName, text, base64)
-      },
-      // Whoever takes each event by itself has no use for runs of them.
-      ...(options.onDeltas !== undefined && {
-        run: (stream: string, from: number) => pipeline.run(stream, from),
-      }),
-    })
+    // Whoever takes each event by itself has no use for runs of them.
+    const sink = options.onDeltas === undefined ? withoutRuns(pipeline) : pipeline
+    this.#decoder = createSseDecoder(pipeline.limits, sink)
   }
 
   feed(chunk: Uint8Array): boolean {
@@ -57,6 +51,10 @@ class StreamReader implements ResponseReader {
     if (this.#decoder.fault !== null) this.#pipeline.collector.fail(this.#decoder.fault)
     return this.#pipeline.end()
   }
+}
+
+function withoutRuns(pipeline: EventPipeline): SseSink {
+  return { message: (eventName, text, base64) => pipeline.message(eventName, text, base64) }
 }
 
 const BODY_BYTES = 16 * 1024

@@ -1,6 +1,6 @@
 import { Buffer, isAscii, isUtf8 } from 'node:buffer'
 
-import { createParser } from 'eventsource-parser'
+import { createParser, type EventSourceParser } from 'eventsource-parser'
 
 import { streamError, type StreamError } from './stream-error.ts'
 import type { StreamLimits } from './stream-limits.ts'
@@ -49,17 +49,21 @@ const LINES_PER_EVENT_MAX = 65_536
 const SCRATCH_BYTES = 64 * 1024
 const CR = 13
 const LF = 10
+const EVENT = 'event: '
+const DATA = 'data: '
 
 class Decoder implements SseDecoder {
   fault: StreamError | null = null
   readonly #limits: StreamLimits
   readonly #sink: SseSink
-  readonly #parser
+  /** Reads what is not written as most is; null: there was nothing of that kind. */
+  #parser: EventSourceParser | null = null
   #bytesLeft: number
   /** A byte above 127 may be in what the parser holds: most streams are ASCII, and need no second look. */
   #hasHighByte = false
-  // Not at the very start: what the parser takes for a byte order mark depends on how it is fed.
+  // Not at the very start, unless it is that of an event: there may be a byte order mark.
   #isBetweenEvents = false
+  #hasBegun = false
   #hasDispatched = false
   #linesSinceEvent = 0
 
@@ -67,15 +71,6 @@ class Decoder implements SseDecoder {
     this.#limits = limits
     this.#sink = sink
     this.#bytesLeft = limits.responseBytesMax
-    this.#parser = createParser({
-      maxBufferSize: limits.eventBytesMax + FIELD_NAME_ROOM,
-      onEvent: (message) => this.#dispatch(message.event, message.data, message.id),
-      // Other parse errors are lines SSE tells readers to ignore; whether the parser reports them depends on
-      // the chunking, so they cannot be part of what we say about a stream.
-      onError: (error) => {
-        if (error.type === 'max-buffer-size-exceeded') this.#fail('event_too_large')
-      },
-    })
   }
 
   feed(chunk: Uint8Array): boolean {
@@ -94,7 +89,7 @@ class Decoder implements SseDecoder {
 
   end(): void {
     // Unlike a browser we keep a message that the connection's end cut short: its text was sent, so it is shown.
-    if (this.fault === null) this.#parser.feed('\n\n')
+    if (this.fault === null) this.#parser?.feed('\n\n')
   }
 
   #feedSlice(slice: Buffer): void {
@@ -107,7 +102,7 @@ class Decoder implements SseDecoder {
     }
     this.#hasHighByte ||= isHigh
     const text = slice.toString('latin1')
-    if (this.#hasHighByte) this.#parser.feed(text)
+    if (this.#hasHighByte) this.#parse(text)
     else this.#feedText(text)
     this.#isBetweenEvents = endsEvent(slice)
     if (this.#hasDispatched) {
@@ -123,19 +118,57 @@ class Decoder implements SseDecoder {
     if (this.#linesSinceEvent > 2 * LINES_PER_EVENT_MAX + SLICE_BYTES) this.#fail('event_too_large')
   }
 
-  /** Event by event, so that the sink sees where each begins. What it leaves is for the parser. */
+  /** Event by event, so that the sink sees where each begins. What it leaves, and is not written as most is, is for the parser. */
   #feedText(text: string): void {
-    if (this.#sink.run === undefined) return this.#parser.feed(text)
+    const sink = this.#sink
+    if (sink.run === undefined) return this.#parse(text)
+    if (!this.#hasBegun) this.#isBetweenEvents = text.startsWith(EVENT) || text.startsWith(DATA)
     // What is longer than an event may be is left to the parser, too: it is checked as each one ends.
     const isShort = text.length <= this.#limits.eventBytesMax
+    const isPlain = isShort && !text.includes('\r')
     for (let at = 0; at < text.length && this.fault === null;) {
-      const from = this.#isBetweenEvents && isShort ? this.#sink.run(text, at) : at
+      const from = this.#isBetweenEvents && isShort ? sink.run(text, at) : at
       if (from > at) this.#hasDispatched = true
       const blank = text.indexOf('\n\n', from)
       at = blank === -1 ? text.length : blank + 2
-      if (at > from) this.#parser.feed(text.slice(from, at))
+      const isRead = isPlain && this.#isBetweenEvents && this.#readPlain(text, from, blank)
+      if (!isRead && at > from) this.#parse(text.slice(from, at))
       this.#isBetweenEvents = blank !== -1 || from === text.length
     }
+  }
+
+  /** Reads an event that is one line of data, mostly behind its name. False: it is something else. */
+  #readPlain(text: string, from: number, blank: number): boolean {
+    const isNamed = text.startsWith(EVENT, from)
+    const nameEnd = isNamed ? text.indexOf('\n', from) : from - 1
+    const dataFrom = nameEnd + 1 + DATA.length
+    if (blank === -1 || !text.startsWith(DATA, nameEnd + 1) || text.indexOf('\n', dataFrom) !== blank)
+      return false
+    const name = isNamed ? text.slice(from + EVENT.length, nameEnd) : ''
+    this.#hasBegun = true
+    this.#dispatch(name === '' ? undefined : name, text.slice(dataFrom, blank), undefined)
+    return true
+  }
+
+  #parse(text: string): void {
+    this.#parser ??= this.#makeParser()
+    this.#hasBegun = true
+    this.#parser.feed(text)
+  }
+
+  #makeParser(): EventSourceParser {
+    const parser = createParser({
+      maxBufferSize: this.#limits.eventBytesMax + FIELD_NAME_ROOM,
+      onEvent: (message) => this.#dispatch(message.event, message.data, message.id),
+      // Other parse errors are lines SSE tells readers to ignore; whether the parser reports them depends on
+      // the chunking, so they cannot be part of what we say about a stream.
+      onError: (error) => {
+        if (error.type === 'max-buffer-size-exceeded') this.#fail('event_too_large')
+      },
+    })
+    // A comment, so that it takes nothing in the middle of a stream for a byte order mark.
+    if (this.#hasBegun) parser.feed(':\n')
+    return parser
   }
 
   /**

@@ -1,6 +1,7 @@
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { createSseDecoder } from '../../src/stream/sse-decoder.ts'
+import { createSseDecoder, type SseSink } from '../../src/stream/sse-decoder.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../src/stream/stream-limits.ts'
 
 interface Read {
@@ -10,11 +11,18 @@ interface Read {
   readonly goesOn: readonly boolean[]
 }
 
-function read(chunks: readonly (string | Uint8Array)[], limits: Partial<StreamLimits> = {}): Read {
+function read(
+  chunks: readonly (string | Uint8Array)[],
+  limits: Partial<StreamLimits> = {},
+  run?: SseSink['run'],
+): Read {
   const messages: { name: string | null; text: string; base64: string | null }[] = []
   const decoder = createSseDecoder(
     { ...STREAM_LIMITS, ...limits },
-    { message: (name, text, base64) => messages.push({ name, text, base64 }) },
+    {
+      message: (name, text, base64) => messages.push({ name, text, base64 }),
+      ...(run !== undefined && { run }),
+    },
   )
   const goesOn = chunks.map((chunk) => decoder.feed(typeof chunk === 'string' ? Buffer.from(chunk) : chunk))
   decoder.end()
@@ -146,4 +154,70 @@ test('an event larger than what the parser is fed at once is whole, with line en
       '2',
     ])
   }
+})
+
+// What streams are made of, as most write it and as some do.
+const PIECES = [
+  'event: response.created\ndata: {"a":1}\n\n',
+  'event: long.name.of.an.event\ndata: {"text":"one line of some length"}\n\n',
+  'data: [DONE]\n\n',
+  'data: \n\n',
+  'data:tight\n\n',
+  'data:  two spaces\n\n',
+  'event: \ndata: no name\n\n',
+  'event:  spaced\ndata: x\n\n',
+  'event: a\ndata: one\ndata: two\n\n',
+  'event: a\nevent: b\ndata: x\n\n',
+  'event: a\nid: 7\ndata: x\n\n',
+  'data: x\nevent: late\n\n',
+  'event: only a name\n\n',
+  ': a comment\n\n',
+  ': a comment\nevent: a\ndata: x\n\n',
+  'retry: 10\n\n',
+  'nonsense\n\n',
+  '\n',
+  '\ufeff',
+  '\ufeffevent: a\ndata: x\n\n',
+  'event: a\r\ndata: x\r\n\r\n',
+  'event: a\rdata: x\r\r',
+  'event: a\ndata: x\r\n\n',
+  'event: gr\u00fcn\ndata: \u6771\u4eac\n\n',
+  'event: a\ndata: cut',
+  'data: ',
+  'event: ',
+]
+
+test('a stream is the same messages whether runs may be read off it or not, for any of its forms and any chunking', () => {
+  const streams = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 8 })
+  fc.assert(
+    fc.property(streams, fc.array(fc.nat(60), { maxLength: 12 }), (pieces, cuts) => {
+      const bytes = Buffer.from(pieces.join(''))
+      const chunks: Uint8Array[] = []
+      let from = 0
+      for (const cut of cuts) {
+        chunks.push(bytes.subarray(from, from + cut))
+        from += cut
+      }
+      chunks.push(bytes.subarray(from))
+      expect(read(chunks, {}, (_, at) => at)).toEqual(read(chunks))
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('an event that is too large is refused where runs may be read as well', () => {
+  const limits = { eventBytesMax: 40 }
+  const chunks = ['event: a\ndata: short\n\n', `event: a\ndata: ${'x'.repeat(60)}\n\n`, 'data: after\n\n']
+  const whole = read(chunks, limits, (_, at) => at)
+  expect(whole).toEqual(read(chunks, limits))
+  expect(whole.fault?.code).toBe('event_too_large')
+})
+
+test('a byte order mark is one at the very start only, also where the first events were read as they stand', () => {
+  const chunks = ['event: a\ndata: 1\n\n', '\ufeffevent: b\ndata: 2\n\n']
+  const { messages } = read(chunks, {}, (_, at) => at)
+  expect(messages.map(({ name, text }) => [name, text])).toEqual([
+    ['a', '1'],
+    [null, '2'],
+  ])
 })
