@@ -66,22 +66,18 @@ export function assembleOutput(
   // Stable: items that share an index stay in order of arrival.
   if (places.length > 1) places.sort((a, b) => a.outputIndex - b.outputIndex)
 
-  const items: AnyItem[] = []
   const calls: AssembledCall[] = []
   // Most responses have one call, and need no table of them.
   const callIds = places.length > 1 ? new Set<string>() : null
-  for (const place of places) {
+  const items = places.map((place) => {
     const item = itemAt(place, status)
-    if (item.type !== 'function_call') {
-      items.push(item)
-      continue
-    }
+    if (item.type !== 'function_call') return item
     const call = callAt(place, item, calls.length, comparer, note)
-    items.push(completeCall(item, call))
     const disposition = dispose(call, place, status, callIds?.has(call.callId) === true)
     calls.push(disposition === call.disposition ? call : { ...call, disposition })
     callIds?.add(call.callId)
-  }
+    return completeCall(item, call)
+  })
   return { items, calls }
 }
 

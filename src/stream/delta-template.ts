@@ -39,8 +39,9 @@ export class DeltaTemplate {
   readonly filling: Filling
   readonly #event: Record<string, Json | undefined>
   readonly #filling: (string | number)[]
-  /** The delta that was read last of a run, without its escapes. */
+  /** The delta that was read last of a run, without its escapes; and whether one of the run had some. */
   #delta = ''
+  #hasEscapes = false
   readonly #holes: readonly Hole[]
   readonly #after: string
   /** What stands before the data of such an event in a stream, and behind it, as it is mostly written. */
@@ -101,6 +102,7 @@ export class DeltaTemplate {
     if (this.form.deltaHole === -1 || this.#sequenceHole === -1 || lastSequence === null) return null
     const lead = this.#lead
     const fillings: (string | number)[] = []
+    this.#hasEscapes = false
     let text = ''
     let count = 0
     let end = from
@@ -114,7 +116,7 @@ export class DeltaTemplate {
     if (count === 0) return null
     // Of one that broke off, some holes are filled.
     fillings.length = count * this.#holes.length
-    if (CONTROL.test(fillings.join(''))) return null
+    if (CONTROL.test(this.#hasEscapes || this.#holes.length > 2 ? fillings.join('') : text)) return null
     this.#event['delta'] = text
     return { count, fillings, text, end }
   }
@@ -131,6 +133,7 @@ export class DeltaTemplate {
         let written = stream.slice(start, at)
         let value: string | null = written
         if (written.includes('\\')) {
+          this.#hasEscapes = true
           at = endOfString(stream, start - 1)
           written = stream.slice(start, at)
           value = unescaped(written)
