@@ -19,7 +19,7 @@ interface RunToolActor {
 }
 
 // A method, so that an action with parameters of its own fits.
-interface PureAction {
+export interface PureAction {
   update(context: LoopContext, params: unknown): LoopUpdate
 }
 

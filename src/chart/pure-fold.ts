@@ -10,7 +10,8 @@ import type {
   RespondInput,
   RunToolInput,
 } from '../../machines/loop.types.ts'
-import { compileChart, type Act, type CompiledChart, type Place, type Way } from './compile-chart.ts'
+import type { LoopUpdate } from '../../machines/perform.ts'
+import { compileChart, type Act, type Place, type Scope, type Way } from './compile-chart.ts'
 import type { LoopPathEvent } from './loop-events.ts'
 import type { LoopSnapshot } from './loop-snapshot.ts'
 
@@ -57,82 +58,92 @@ export function createFold(machine: typeof loopMachine, options: FoldOptions = {
   const { maxIterations = Number.POSITIVE_INFINITY } = machine.options ?? {}
   return {
     first(input) {
-      const step = new Step(chart, START, initialContext(input), options)
-      step.enter(chart.root, null)
-      return step.settle(maxIterations)
+      const step = new Step(START, initialContext(input), options, '', [])
+      return step.settle(step.enter(chart.start), maxIterations)
     },
     next(before, event) {
       if (before.status !== 'active') return nothingHappens(before)
-      const way = openWay(chart.at(before.state), before.context, event)
+      const place = chart.at(before.state)
+      const step = new Step(event, before.context, options, place.path, before.children)
+      const way = openWay(place.waysOn(event.type), step)
       if (way === null) return isRejection(event) ? giveUp(before, event) : nothingHappens(before)
-      const step = new Step(chart, event, before.context, options, before)
-      step.take(way)
-      return step.settle(maxIterations)
+      return step.settle(step.take(way, place), maxIterations)
     },
-    takes(snapshot, event) {
-      if (snapshot.status !== 'active') return false
-      return openWay(chart.at(snapshot.state), snapshot.context, event) !== null
+    takes({ status, state, context }, event) {
+      if (status !== 'active') return false
+      return openWay(chart.at(state).waysOn(event.type), { context, event }) !== null
     },
   }
 }
 
 const START = { type: 'xstate.init' }
 
-/** One macrostep under way: a transition, and then every eventless one that it opens. */
-class Step {
-  readonly #event: object
+// Of what most steps have none: a list for each would be made some ten times in a turn.
+const NONE: readonly never[] = []
+
+/**
+ * One macrostep under way: a transition, and then every eventless one that it opens. Guards and actions are given the step
+ * itself, which has the context and the event that they ask for.
+ */
+class Step implements Scope {
+  readonly event: object
+  context: LoopContext
   readonly #onTransition: FoldOptions['onTransition']
-  readonly #started: StartedEffect[] = []
-  readonly #stopped: string[] = []
-  readonly #told: LoopEmitted[] = []
   readonly #entered: { state: string; turn: number }[] = []
-  #leaf: Place
+  #started: readonly StartedEffect[] = NONE
+  #stopped: readonly string[] = NONE
+  #told: readonly LoopEmitted[] = NONE
+  #isChanged = false
   #path: string
-  #context: LoopContext
   #children: readonly string[]
 
   constructor(
-    chart: CompiledChart,
     event: object,
     context: LoopContext,
     { onTransition }: FoldOptions,
-    before?: LoopSnapshot,
+    path: string,
+    children: readonly string[],
   ) {
-    this.#event = event
+    this.event = event
+    this.context = context
     this.#onTransition = onTransition
-    this.#context = context
-    this.#leaf = before === undefined ? chart.root : chart.at(before.state)
-    this.#path = before?.state ?? ''
-    this.#children = before?.children ?? []
+    this.#path = path
+    this.#children = children
   }
 
-  /** Leaves what must be left, does what the transition says, enters what it leads to. */
-  take({ target, within, acts, definition }: Way): void {
+  /** Leaves what must be left, does what the transition says, enters what it leads to. The answer is the leaf then. */
+  take({ enters, within, acts, definition }: Way, leaf: Place): Place {
     this.#onTransition?.(definition)
-    if (target !== null) this.#leave(within)
-    for (const act of acts) this.#perform(act)
-    if (target !== null) this.enter(target, within)
+    if (enters !== null) this.#leave(leaf, within)
+    this.#perform(acts)
+    return enters === null ? leaf : this.enter(enters)
   }
 
-  enter(target: Place, within: Place | null): void {
-    if (target.parent !== null && target.parent !== within) this.enter(target.parent, within)
-    // Entering a parent on the way leads to the target, not to the parent's own initial state.
-    this.#arrive(target)
+  enter(places: readonly Place[]): Place {
+    let leaf: Place | undefined
+    for (let at = 0; at < places.length; at += 1) {
+      leaf = places[at]
+      if (leaf !== undefined) this.#arrive(leaf)
+    }
+    if (leaf === undefined) throw new Error('a transition leads nowhere')
+    const { path } = leaf
+    if (path !== this.#path) this.#entered.push({ state: path, turn: this.context.turn })
+    this.#path = path
+    return leaf
   }
 
   /** Takes eventless transitions until none is open. */
-  settle(maxIterations: number): FoldedStep {
-    this.#descend()
-    for (let count = 0; !this.#leaf.isFinal; count += 1) {
-      if (count >= maxIterations) throw new Error(`the chart does not come to rest in ${this.#leaf.path}`)
-      const way = openAlways(this.#leaf, this.#context, this.#event)
+  settle(from: Place, maxIterations: number): FoldedStep {
+    let leaf = from
+    for (let count = 0; !leaf.isFinal; count += 1) {
+      if (count >= maxIterations) throw new Error(`the chart does not come to rest in ${leaf.path}`)
+      const way = openWay(leaf.always, this)
       if (way === null) break
-      this.take(way)
-      this.#descend()
+      leaf = this.take(way, leaf)
     }
-    if (this.#leaf.isFinal) this.#stop(this.#children)
+    if (leaf.isFinal) for (const id of this.#children) this.#stop(id)
     return {
-      snapshot: this.#snapshot(),
+      snapshot: this.#snapshot(leaf),
       entered: this.#entered,
       started: this.#started,
       stopped: this.#stopped,
@@ -140,119 +151,81 @@ class Step {
     }
   }
 
-  #snapshot(): LoopSnapshot {
-    const [context, children] = [this.#context, this.#children]
-    const { path: state, isFinal } = this.#leaf
+  #snapshot({ path: state, isFinal }: Place): LoopSnapshot {
+    const { context } = this
+    const children = this.#children
     return isFinal
       ? { state, status: 'done', context, output: loopOutput(context), error: undefined, children }
       : { state, status: 'active', context, output: undefined, error: undefined, children }
   }
 
-  /** From the state that a transition names to the leaf that is entered with it. */
-  #descend(): void {
-    while (this.#leaf.initial !== null) this.#arrive(this.#leaf.initial)
-    const { path } = this.#leaf
-    if (path !== this.#path) this.#entered.push({ state: path, turn: this.#context.turn })
-    this.#path = path
-  }
-
-  #arrive(place: Place): void {
-    this.#leaf = place
-    for (const act of place.entry) this.#perform(act)
-    for (const { id, effect, inputOf } of place.invoke) {
-      this.#start({ id, effect, input: inputOf(this.#context, this.#event) })
+  #arrive({ entry, invoke }: Place): void {
+    this.#perform(entry)
+    for (let at = 0; at < invoke.length; at += 1) {
+      const invoked = invoke[at]
+      if (invoked === undefined) continue
+      const { id, effect, inputOf } = invoked
+      this.#start({ id, effect, input: inputOf?.(this) })
     }
   }
 
-  #leave(within: Place | null): void {
-    let place: Place | null = this.#leaf
+  #leave(leaf: Place, within: Place | null): void {
+    let place: Place | null = leaf
     while (place !== null && place !== within) {
-      for (const { id } of place.invoke) this.#stop([id])
+      for (let at = 0; at < place.invoke.length; at += 1) this.#stop(place.invoke[at]?.id ?? '')
       place = place.parent
     }
   }
 
-  #perform(act: Act): void {
-    const { stop, change, tell, start } = act(this.#context, this.#event)
-    if (stop !== undefined) this.#stop(stop)
-    if (change !== undefined) this.#context = changed(this.#context, change)
-    if (tell !== undefined) this.#told.push(...tell)
+  #perform(acts: readonly Act[]): void {
+    for (let at = 0; at < acts.length; at += 1) {
+      const act = acts[at]
+      if (act !== undefined) this.#update(act.action.update(this.context, act.params?.(this)))
+    }
+  }
+
+  #update({ stop, change, tell, start }: LoopUpdate): void {
+    if (stop !== undefined) for (const id of stop) this.#stop(id)
+    if (change !== undefined) this.#change(change)
+    if (tell !== undefined && tell.length > 0) {
+      this.#told = this.#told.length === 0 ? tell : this.#told.concat(tell)
+    }
     if (start !== undefined) for (const { id, input } of start) this.#start({ id, effect: 'runTool', input })
+  }
+
+  // One object for all that a step changes: nobody keeps a context that is not that of a snapshot.
+  #change(change: Partial<LoopContext>): void {
+    if (!this.#isChanged) this.context = { ...this.context }
+    this.#isChanged = true
+    Object.assign(this.context, change)
   }
 
   #start(started: { readonly id: string; readonly effect: unknown; readonly input: unknown }): void {
     if (!isStarted(started)) throw new TypeError('a child was spawned that is none of the effects')
-    this.#started.push(started)
-    this.#children = [...this.#children, started.id]
+    this.#started = withOne(this.#started, started)
+    this.#children = withOne(this.#children, started.id)
   }
 
-  #stop(ids: readonly string[]): void {
-    for (const id of ids) if (this.#children.includes(id)) this.#stopped.push(id)
-    this.#children = this.#children.filter((child) => !ids.includes(child))
-  }
-}
-
-/**
- * The context with what an action changes of it. Written out: a spread of two objects takes six times as long, and there are
- * half a dozen of them in a turn.
- */
-function changed(
-  context: LoopContext,
-  {
-    settings = context.settings,
-    deadline = context.deadline,
-    route = context.route,
-    kind = context.kind,
-    turn = context.turn,
-    attempt = context.attempt,
-    items = context.items,
-    knownItems = context.knownItems,
-    responseId = context.responseId,
-    response = context.response,
-    error = context.error,
-    calls = context.calls,
-    steers = context.steers,
-    remembered = context.remembered,
-    counts = context.counts,
-    recentResults = context.recentResults,
-    repairs = context.repairs,
-    usage = context.usage,
-    ending = context.ending,
-  }: Partial<LoopContext>,
-): LoopContext {
-  return {
-    settings,
-    deadline,
-    route,
-    kind,
-    turn,
-    attempt,
-    items,
-    knownItems,
-    responseId,
-    response,
-    error,
-    calls,
-    steers,
-    remembered,
-    counts,
-    recentResults,
-    repairs,
-    usage,
-    ending,
+  #stop(id: string): void {
+    const at = this.#children.indexOf(id)
+    if (at === -1) return
+    this.#stopped = withOne(this.#stopped, id)
+    this.#children = this.#children.toSpliced(at, 1)
   }
 }
 
-function openWay(leaf: Place, context: LoopContext, event: LoopPathEvent): Way | null {
-  for (let place: Place | null = leaf; place !== null; place = place.parent) {
-    for (const way of place.waysOn(event.type)) if (way.isOpen(context, event)) return way
-  }
-  return null
+// Not by a spread, which makes room for sixteen more.
+function withOne<T>(list: readonly T[], one: T): readonly T[] {
+  return list.length === 0 ? [one] : list.toSpliced(list.length, 0, one)
 }
 
-function openAlways(leaf: Place, context: LoopContext, event: object): Way | null {
-  for (let place: Place | null = leaf; place !== null; place = place.parent) {
-    for (const way of place.always) if (way.isOpen(context, event)) return way
+/** The first way that is open. */
+function openWay(ways: readonly Way[], scope: Scope): Way | null {
+  for (let at = 0; at < ways.length; at += 1) {
+    const way = ways[at]
+    if (way === undefined) continue
+    const { guard } = way
+    if (guard === null || guard.test(scope, guard.params?.(scope)) === true) return way
   }
   return null
 }
