@@ -20,30 +20,39 @@ import type {
 const RESULTS_PER_REPEAT = 8
 
 /** Where each call of a response stands before any has run. */
-export function proposeCalls(context: LoopContext, response: LoopResponse): readonly LoopCall[] {
+export function proposeCalls(context: LoopContext, { calls }: LoopResponse): readonly LoopCall[] {
   const byTool = { ...context.counts.byTool }
+  return calls.map((call) => proposeCall(context, call, byTool))
+}
+
+/** The same for one call, which is counted for its tool when it may run. */
+function proposeCall(context: LoopContext, call: ProposedCall, byTool: Record<string, number>): LoopCall {
+  const { disposition, facts, slot } = call
+  if (disposition === 'bad_arguments') {
+    return unrun(call, disposition, 'the sources of the response disagree on them')
+  }
+  if (disposition !== 'ready') return unrun(call, disposition, null)
+  const known = earlierAnswer(call, context)
+  if (known !== null) return standing(call, 'settled', 0, known)
   const { callsPerResponse } = context.settings.limits
-  return response.calls.map((call): LoopCall => {
-    const settled = (outcome: CallAnswer['outcome'], detail: string | null = null): LoopCall =>
-      standing(call, 'settled', 0, { outcome, output: null, detail })
-    if (call.disposition === 'bad_arguments') {
-      return settled(call.disposition, 'the sources of the response disagree on them')
-    }
-    if (call.disposition !== 'ready') return settled(call.disposition)
-    const known = earlierAnswer(call, context)
-    if (known !== null) return standing(call, 'settled', 0, known)
-    if (call.slot >= callsPerResponse)
-      return settled('limit', `at most ${callsPerResponse} calls in one response`)
-    const { tool, maxCalls, refusal, approval } = call.facts
-    const used = tool === null ? 0 : (byTool[tool] ?? 0)
-    if (maxCalls !== null && used >= maxCalls)
-      return settled('limit', `at most ${maxCalls} calls of this tool`)
-    if (tool !== null && refusal === null) byTool[tool] = used + 1
-    if (approval === null || refusal !== null) return standing(call, 'runnable', 0, null)
-    const said = rememberedFor(call, context.remembered)
-    if (said === null) return standing(call, 'undecided', 0, null)
-    return said.isApproved ? standing(call, 'runnable', 0, null) : settled('denied', said.reason)
-  })
+  if (slot >= callsPerResponse) {
+    return unrun(call, 'limit', `at most ${callsPerResponse} calls in one response`)
+  }
+  const { tool, maxCalls, refusal, approval } = facts
+  const used = tool === null ? 0 : (byTool[tool] ?? 0)
+  if (maxCalls !== null && used >= maxCalls) {
+    return unrun(call, 'limit', `at most ${maxCalls} calls of this tool`)
+  }
+  if (tool !== null && refusal === null) byTool[tool] = used + 1
+  if (approval === null || refusal !== null) return standing(call, 'runnable', 0, null)
+  const said = rememberedFor(call, context.remembered)
+  if (said === null) return standing(call, 'undecided', 0, null)
+  return said.isApproved ? standing(call, 'runnable', 0, null) : unrun(call, 'denied', said.reason)
+}
+
+/** A call that is settled without its running. */
+function unrun(call: ProposedCall, outcome: CallAnswer['outcome'], detail: string | null): LoopCall {
+  return standing(call, 'settled', 0, { outcome, output: null, detail })
 }
 
 // Written out, as every turn makes some: spreads of this many fields cost more than all else that is done with a call.
@@ -122,9 +131,12 @@ export interface AnswerParams {
 
 /** The questions that a response raises, all at once: they may be answered in any order. */
 export function questionsOf(context: LoopContext): readonly LoopEmitted[] {
-  return context.calls
-    .filter(({ status }) => status === 'undecided')
-    .map(({ callId }) => ({ type: 'approval_requested', callId }))
+  const questions: LoopEmitted[] = []
+  for (let at = 0; at < context.calls.length; at += 1) {
+    const call = context.calls[at]
+    if (call?.status === 'undecided') questions.push({ type: 'approval_requested', callId: call.callId })
+  }
+  return questions
 }
 
 /** What a call is started with. */
@@ -146,8 +158,9 @@ export function budgetLeft({ settings, counts, usage, deadline }: LoopContext): 
 function earlierAnswer(call: ProposedCall, { items }: LoopContext): CallAnswer | null {
   let made: AnyItem | null = null
   // A plain loop: this is asked of every call, and the conversation is long.
-  for (const item of items) {
-    if (item['call_id'] !== call.callId) continue
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at]
+    if (item?.['call_id'] !== call.callId) continue
     if (item.type === 'function_call') made ??= item
     else if (made !== null) return repeatedAnswer(call, made, item['output'])
   }
@@ -161,7 +174,37 @@ function repeatedAnswer(call: ProposedCall, made: AnyItem, output: AnyItem[strin
 
 /** The first call that is not settled: output order is the order of decisions. */
 export function headCall({ calls }: LoopContext): LoopCall | null {
-  return calls.find(({ status }) => status !== 'settled') ?? null
+  return calls.find(isUnsettled) ?? null
+}
+
+/** How many calls are not settled. */
+export function openCalls({ calls }: LoopContext): number {
+  let count = 0
+  for (let at = 0; at < calls.length; at += 1) if (calls[at]?.status !== 'settled') count += 1
+  return count
+}
+
+/** The call that an actor is at work on. */
+export function callOf({ calls }: LoopContext, id: string): LoopCall | null {
+  for (let at = 0; at < calls.length; at += 1) {
+    const call = calls[at]
+    if (call !== undefined && toolId(call.slot) === id) return call
+  }
+  return null
+}
+
+// What every turn asks of its calls has a name: a function that is made anew for each question costs more than the
+// answer.
+function isUnsettled({ status }: LoopCall): boolean {
+  return status !== 'settled'
+}
+
+export function isNotRunning({ status }: LoopCall): boolean {
+  return status !== 'running'
+}
+
+export function slotOf({ slot }: LoopCall): number {
+  return slot
 }
 
 /**
@@ -170,11 +213,14 @@ export function headCall({ calls }: LoopContext): LoopCall | null {
  */
 export function nextBatch(context: LoopContext): readonly LoopCall[] {
   const { toolExecution, maxConcurrency } = context.settings
-  const most = toolExecution === 'parallel' ? maxConcurrency : 1
+  if (toolExecution !== 'parallel') {
+    const head = headCall(context)
+    return head?.status === 'runnable' ? [head] : []
+  }
   const batch: LoopCall[] = []
   for (const call of context.calls) {
     if (call.status === 'settled') continue
-    const isFull = batch.length >= most
+    const isFull = batch.length >= maxConcurrency
     if (call.status !== 'runnable' || isFull || batch.some((other) => isConflict(other, call))) break
     batch.push(call)
   }
@@ -185,6 +231,13 @@ function isConflict(a: ProposedCall, b: ProposedCall): boolean {
   if (a.facts.readOnly && b.facts.readOnly) return false
   const [left, right] = [a.facts.conflicts, b.facts.conflicts]
   return left === null || right === null || left.some((key) => right.includes(key))
+}
+
+/** The calls with those of a batch at work. */
+export function runBatch(calls: readonly LoopCall[], batch: readonly LoopCall[]): readonly LoopCall[] {
+  return calls.map((call) =>
+    batch.includes(call) ? standing(call, 'running', call.attempt, call.answer) : call,
+  )
 }
 
 /** The calls with one of them changed. */
@@ -202,19 +255,26 @@ export function changeCall(
 
 /** Calls that are about to run, or to be asked about, are counted before they do. */
 export function countCalls({ calls, counts }: LoopContext): LoopContext['counts'] {
-  const counted = calls.filter(({ status }) => status !== 'settled')
   const byTool: Record<string, number> = { ...counts.byTool }
-  for (const { facts } of counted) {
+  let { toolCalls } = counts
+  for (let at = 0; at < calls.length; at += 1) {
+    const call = calls[at]
+    if (call === undefined || call.status === 'settled') continue
+    toolCalls += 1
+    const { tool, refusal } = call.facts
     // A call that was refused satisfies no choice and uses up no tool.
-    if (facts.tool !== null && facts.refusal === null) byTool[facts.tool] = (byTool[facts.tool] ?? 0) + 1
+    if (tool !== null && refusal === null) byTool[tool] = (byTool[tool] ?? 0) + 1
   }
-  return { toolCalls: counts.toolCalls + counted.length, byTool }
+  return { toolCalls, byTool }
 }
 
 /** Ids of actors are ours, never the model's. */
 export function toolId(slot: number): `tool.${number}` {
-  return `tool.${slot}`
+  return TOOL_IDS[slot] ?? `tool.${slot}`
 }
+
+// Of the calls that most responses have, so that no turn makes them anew.
+const TOOL_IDS = Array.from({ length: 16 }, (_, slot): `tool.${number}` => `tool.${slot}`)
 
 export function isOpen(callId: string, status: LoopCall['status']): (call: LoopCall) => boolean {
   return (call) => call.callId === callId && call.status === status
@@ -227,20 +287,17 @@ export function settled(outcome: CallAnswer['outcome'], detail: string | null): 
 }
 
 export function settleCall(context: LoopContext, id: string, result: RunToolOutput): Partial<LoopContext> {
-  const call = context.calls.find(({ slot }) => toolId(slot) === id)
-  if (call === undefined) return {}
+  const call = callOf(context, id)
+  if (call === null) return {}
+  const { calls, usage, recentResults, settings } = context
   const { outcome, output, detail, outputHash } = result
-  const again = `${call.facts.argumentsHash} ${outputHash}`
+  const results = recentResults.concat(`${call.facts.argumentsHash} ${outputHash}`)
+  const most = RESULTS_PER_REPEAT * settings.limits.noProgress
+  const ended = standing(call, 'settled', call.attempt, { outcome, output, detail })
   return {
-    calls: changeCall(
-      context.calls,
-      ({ slot }) => slot === call.slot,
-      () => ({ status: 'settled', answer: { outcome, output, detail } }),
-    ),
-    usage: addUsage(context.usage, result.usage),
-    recentResults: [...context.recentResults, again].slice(
-      -RESULTS_PER_REPEAT * context.settings.limits.noProgress,
-    ),
+    calls: calls.with(calls.indexOf(call), ended),
+    usage: addUsage(usage, result.usage),
+    recentResults: results.length > most ? results.slice(-most) : results,
   }
 }
 
@@ -250,10 +307,12 @@ export function newlySettled(
   after: readonly LoopCall[],
 ): readonly LoopEmitted[] {
   const told: LoopEmitted[] = []
-  after.forEach(({ callId, name, answer }, at) => {
-    if (answer !== null && before[at]?.answer == null)
-      told.push({ type: 'call_settled', callId, name, answer })
-  })
+  for (let at = 0; at < after.length; at += 1) {
+    const call = after[at]
+    if (call === undefined || call.answer === null || before[at]?.answer != null) continue
+    const { callId, name, answer } = call
+    told.push({ type: 'call_settled', callId, name, answer })
+  }
   return told
 }
 

@@ -1,6 +1,6 @@
 // The arithmetic behind the chart's questions: pure functions of its context, without a decision of their own.
 import type { AnyItem } from '../src/protocol/items.ts'
-import { addUsage, proposeCalls } from './call.rules.ts'
+import { addUsage, openCalls, proposeCalls } from './call.rules.ts'
 import type {
   CallAnswer,
   ContinuityMode,
@@ -68,7 +68,7 @@ export function reachedLimit(context: LoopContext): ReachedLimit | null {
   const spent = tokenLimit(context)
   if (spent !== null) return spent
   if (context.turn >= turns) return { limit: 'turns', used: context.turn, allowed: turns }
-  const wanted = context.counts.toolCalls + context.calls.filter(({ status }) => status !== 'settled').length
+  const wanted = context.counts.toolCalls + openCalls(context)
   return wanted > toolCalls ? { limit: 'tool_calls', used: wanted, allowed: toolCalls } : null
 }
 
@@ -87,26 +87,30 @@ export function tokenLimit({ settings, usage }: LoopContext): ReachedLimit | nul
 /** The call that gave the same result too often, as a limit. */
 function stuckLimit({ recentResults, calls, settings }: LoopContext): ReachedLimit | null {
   const allowed = settings.limits.noProgress
+  let used = 0
   // Only what this response added can have become too often.
-  const counts = recentResults.slice(-calls.length).map((latest) => countOf(latest, recentResults))
-  const used = Math.max(0, ...counts)
+  for (let at = Math.max(0, recentResults.length - calls.length); at < recentResults.length; at += 1) {
+    used = Math.max(used, countOf(recentResults[at] ?? '', recentResults))
+  }
   return used >= allowed ? { limit: 'no_progress', used, allowed } : null
 }
 
 function countOf(wanted: string, texts: readonly string[]): number {
   let count = 0
-  for (const text of texts) if (text === wanted) count += 1
+  for (let at = texts.indexOf(wanted); at !== -1; at = texts.indexOf(wanted, at + 1)) count += 1
   return count
 }
 
 /** What the next request adds to the conversation: an output for each call in output order, then what people said. */
-export function answersAndMessages(context: LoopContext): readonly AnyItem[] {
-  const { calls, steers, settings } = context
-  const outputs = calls.map((call) => callOutput(call, 'outcome_unknown'))
-  const hasOnlyOutputs = outputs.length > 0 && steers.length === 0
+export function answersAndMessages({ calls, steers, settings }: LoopContext): readonly AnyItem[] {
+  const outputs = calls.map(outputOrUnknown)
   const { followUpMessage: text } = settings
-  const messages: LoopContext['steers'] = hasOnlyOutputs && text !== null ? [{ text, by: 'loop' }] : steers
-  return [...outputs, ...messages.map(userMessage)]
+  if (steers.length > 0) return [...outputs, ...steers.map(userMessage)]
+  return outputs.length === 0 || text === null ? outputs : [...outputs, userMessage({ text, by: 'loop' })]
+}
+
+function outputOrUnknown(call: LoopCall): AnyItem {
+  return callOutput(call, 'outcome_unknown')
 }
 
 /** What the model is told of a call; `otherwise` where it has no answer. */
@@ -219,7 +223,7 @@ export function wantsMore({ response, steers, repairs, settings }: LoopContext):
 }
 
 export function takeResponse(context: LoopContext, response: LoopResponse): Partial<LoopContext> {
-  const items = [...context.items, ...response.items]
+  const items = context.items.concat(response.items)
   return {
     response,
     error: null,
@@ -263,5 +267,5 @@ export function told(command: Extract<LoopCommand, { type: 'call.reconcile' }>):
 export function outputOf<Output>({ event }: { readonly event: { readonly output: Output } }): {
   readonly output: Output
 } {
-  return { output: event.output }
+  return event
 }

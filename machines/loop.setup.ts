@@ -5,19 +5,23 @@ import { fromPromise, setup } from 'xstate'
 import {
   addUsage,
   answerCall,
+  callOf,
   canAnswer,
   CANCELLED,
   changeCall,
   countCalls,
   headCall,
+  isNotRunning,
   isOpen,
   newlySettled,
   nextBatch,
   questionsOf,
+  runBatch,
   runningSlots,
   runToolInput,
   settleCall,
   settled,
+  slotOf,
   toolId,
   type AnswerParams,
 } from './call.rules.ts'
@@ -108,7 +112,7 @@ export const loopSetup = setup({
     isAllSettled: ({ context }) => headCall(context) === null,
     isHeadUndecided: ({ context }) => headCall(context)?.status === 'undecided',
     isHeadInDoubt: ({ context }) => headCall(context)?.status === 'inDoubt',
-    isNoneRunning: ({ context }) => context.calls.every(({ status }) => status !== 'running'),
+    isNoneRunning: ({ context }) => context.calls.every(isNotRunning),
     canAnswer: ({ context }, params: AnswerParams) => canAnswer(context, params),
     isHeadDecided: ({ context }) => headCall(context)?.status !== 'undecided',
     isHeadCertain: ({ context }) => headCall(context)?.status !== 'inDoubt',
@@ -116,15 +120,13 @@ export const loopSetup = setup({
       as === 'rerun' && context.calls.some(isOpen(callId, 'inDoubt')),
     isInDoubt: ({ context }, { callId }: { callId: string }) => context.calls.some(isOpen(callId, 'inDoubt')),
     isNamed: (_, { id, name }: { id: string; name: string }) => id === name,
-    isRunning: ({ context }, { id }: { id: string }) =>
-      context.calls.some((call) => toolId(call.slot) === id && call.status === 'running'),
-    isSafeToRepeat: ({ context }, { id, isUntouched = false }: { id: string; isUntouched?: boolean }) =>
-      context.calls.some(
-        (call) =>
-          toolId(call.slot) === id &&
-          call.status === 'running' &&
-          (isUntouched || call.facts.readOnly || call.facts.idempotent || call.facts.refusal !== null),
-      ),
+    isRunning: ({ context }, { id }: { id: string }) => callOf(context, id)?.status === 'running',
+    isSafeToRepeat: ({ context }, { id, isUntouched = false }: { id: string; isUntouched?: boolean }) => {
+      const call = callOf(context, id)
+      if (call?.status !== 'running') return false
+      const { readOnly, idempotent, refusal } = call.facts
+      return isUntouched || readOnly || idempotent || refusal !== null
+    },
     isUsedUp: ({ context }) => headCall(context) === null && limitAfterCalls(context) !== null,
     isUsedUpToWrapUp: ({ context }) =>
       context.settings.onLimit === 'wrap_up' &&
@@ -240,16 +242,9 @@ export const loopSetup = setup({
     }),
     startBatch: perform((context) => {
       const batch = nextBatch(context)
-      const slots = batch.map(({ slot }) => slot)
       return {
-        change: {
-          calls: changeCall(
-            context.calls,
-            ({ slot }) => slots.includes(slot),
-            () => ({ status: 'running' }),
-          ),
-        },
-        tell: [{ type: 'batch_planned', slots }],
+        change: { calls: runBatch(context.calls, batch) },
+        tell: [{ type: 'batch_planned', slots: batch.map(slotOf) }],
         start: batch.map((call) => ({
           id: toolId(call.slot),
           input: runToolInput(context, call, call.attempt),
@@ -258,8 +253,8 @@ export const loopSetup = setup({
     }),
     repeatCall: perform((context, { id }: { id: string }) => {
       const { calls } = context
-      const call = calls.find(({ slot }) => toolId(slot) === id)
-      if (call === undefined) return {}
+      const call = callOf(context, id)
+      if (call === null) return {}
       const attempt = call.attempt + 1
       return {
         stop: [id],
@@ -301,11 +296,11 @@ export const loopSetup = setup({
     }),
     followUp: perform((context) => ({
       change: {
-        items: [...context.items, ...answersAndMessages(context)],
+        items: context.items.concat(answersAndMessages(context)),
         kind: context.kind === 'wrap_up' ? 'wrap_up' : 'follow_up',
         turn: context.turn + 1,
         attempt: 0,
-        route: { ...context.route, since: 0 },
+        route: context.route.since === 0 ? context.route : { ...context.route, since: 0 },
         calls: [],
         steers: [],
         error: null,
