@@ -2,6 +2,7 @@
 // each is written out.
 import { FRAME_VERSION, type FrameStamp } from './frame-stamp.ts'
 import type {
+  BatchPlannedFrame,
   RequestSentFrame,
   ResponseFirstByteFrame,
   ResponseHeadersFrame,
@@ -102,6 +103,15 @@ export function responseSettledFrame(
     error,
     decision,
   }
+}
+
+export function batchPlannedFrame(
+  stamp: FrameStamp,
+  cause: string,
+  slots: readonly number[],
+): BatchPlannedFrame {
+  const { runId: run_id, ts } = stamp
+  return { v, run_id, seq: stamp.seq(), ts, type: 'batch_planned', cause, figures: { slots } }
 }
 
 export function toolStartedFrame(

@@ -5,6 +5,20 @@ import { FrameLog } from './frame-log.ts'
 import type { Decision, EffectRun } from './journal.ts'
 import type { RunJournal } from './run-store.ts'
 
+interface Registered {
+  readonly key: string
+  readonly effect: EffectRun
+}
+
+/** What is under way: an effect, or a timer. */
+interface Active {
+  readonly key: string
+  readonly controller: AbortController | null
+  readonly disarm: (() => void) | null
+}
+
+const NONE: readonly never[] = []
+
 /** The order of a run's decisions and what is under way. How frames get into the log is left to the store. */
 export abstract class QueuedJournal implements RunJournal {
   readonly log: FrameLog
@@ -12,9 +26,9 @@ export abstract class QueuedJournal implements RunJournal {
   // Lists, as there are one or two of each at a time: a map makes a table anew for every few that come and go, and one
   // that was emptied refers on to what it holds next.
   /** What is to be launched. */
-  #registered: { readonly key: string; readonly effect: EffectRun }[] = []
+  #registered: readonly Registered[] = NONE
   /** How to end what is under way. What is not here any more has nothing left to say. */
-  readonly #active: { readonly key: string; readonly end: () => void }[] = []
+  readonly #active: Active[] = []
   readonly #decisions: Decision[] = []
   #waiting: PromiseWithResolvers<Decision> | null = null
   #failure: Error | null = null
@@ -30,14 +44,15 @@ export abstract class QueuedJournal implements RunJournal {
   abstract observe(frame: Frame): void
 
   start(key: string, effect: EffectRun): void {
-    this.#registered.push({ key, effect })
+    const registered = { key, effect }
+    this.#registered = this.#registered.length === 0 ? [registered] : [...this.#registered, registered]
   }
 
   timer(key: string, atMs: number): void {
     // Before whatever else is decided from now on.
     if (atMs <= this.#clock.now()) return this.#decide({ kind: 'settled', key, value: null })
-    const disarm = this.#clock.setTimer(atMs, () => this.#settle(key, { kind: 'settled', key, value: null }))
-    this.#active.push({ key, end: disarm })
+    const disarm = this.#clock.setTimer(atMs, () => this.#settle({ kind: 'settled', key, value: null }))
+    this.#active.push({ key, controller: null, disarm })
   }
 
   doubt(key: string, isUntouched: boolean): void {
@@ -46,7 +61,9 @@ export abstract class QueuedJournal implements RunJournal {
 
   abort(key: string): void {
     this.#registered = this.#registered.filter((registered) => registered.key !== key)
-    this.#takeActive(key)?.()
+    const active = this.#takeActive(key)
+    active?.controller?.abort()
+    active?.disarm?.()
   }
 
   letGo(): void {
@@ -60,8 +77,11 @@ export abstract class QueuedJournal implements RunJournal {
     if (decision !== undefined) return Promise.resolve(decision)
     if (this.#isClosed) return new Promise(() => undefined)
     const registered = this.#registered
-    this.#registered = []
-    for (const { key, effect } of registered) this.#launch(key, effect)
+    this.#registered = NONE
+    for (let at = 0; at < registered.length; at += 1) {
+      const one = registered[at]
+      if (one !== undefined) this.#launch(one)
+    }
     this.#waiting = Promise.withResolvers()
     return this.#waiting.promise
   }
@@ -93,7 +113,7 @@ export abstract class QueuedJournal implements RunJournal {
   /** The log cannot be written any more: nothing is decided and nothing is launched from here on. */
   protected fail(error: Error): void {
     this.#failure ??= error
-    this.#registered = []
+    this.#registered = NONE
     this.#waiting?.reject(this.#failure)
     this.#waiting = null
   }
@@ -104,33 +124,38 @@ export abstract class QueuedJournal implements RunJournal {
     return { answer: 'refused', reason: hasEnded ? 'the run has ended' : 'the run was let go of' }
   }
 
-  #launch(key: string, effect: EffectRun): void {
+  #launch({ key, effect }: Registered): void {
     const controller = new AbortController()
-    this.#active.push({ key, end: () => controller.abort() })
-    void this.#see(key, effect, controller.signal)
+    this.#active.push({ key, controller, disarm: null })
+    // Whoever launches it goes on first.
+    void Promise.resolve().then(() => this.#see(key, effect, controller.signal))
   }
 
-  async #see(key: string, effect: EffectRun, signal: AbortSignal): Promise<void> {
-    // Whoever launches it goes on first.
-    await Promise.resolve()
-    let decision: Decision
+  // Not an async function: there are as many of them as effects that are waited for, and each would be kept with the effect.
+  #see(key: string, effect: EffectRun, signal: AbortSignal): void {
+    if (signal.aborted) return
+    const broke = (error: unknown): void => this.#settle({ kind: 'bug', key, error })
     try {
-      decision = { kind: 'settled', key, value: signal.aborted ? null : await effect(signal) }
+      effect(signal).then((value) => this.#settle({ kind: 'settled', key, value }), broke)
     } catch (error) {
       // An effect that throws at once is a bug like any other.
-      decision = { kind: 'bug', key, error }
+      broke(error)
     }
-    this.#settle(key, decision)
   }
 
-  #settle(key: string, decision: Decision): void {
-    if (this.#takeActive(key) !== null) this.#decide(decision)
+  #settle(decision: Extract<Decision, { key: string }>): void {
+    if (this.#takeActive(decision.key) !== null) this.#decide(decision)
   }
 
-  /** How to end what is under way by this key, which it is no more; null: it was not. */
-  #takeActive(key: string): (() => void) | null {
-    const at = this.#active.findIndex((active) => active.key === key)
-    return at === -1 ? null : (this.#active.splice(at, 1)[0]?.end ?? null)
+  /** What is under way by this key, which it is no more; null: it was not. */
+  #takeActive(key: string): Active | null {
+    for (let at = 0; at < this.#active.length; at += 1) {
+      const active = this.#active[at]
+      if (active?.key !== key) continue
+      this.#active.splice(at, 1)
+      return active
+    }
+    return null
   }
 
   #decide(decision: Decision): void {

@@ -21,7 +21,8 @@ export function respondDecision(output: RespondOutput, items: ResponseSettledFra
     formatFault,
     usage,
   } = output.response
-  const isSame = own.length === items.length && own.every((item, at) => item === items[at])
+  let isSame = own.length === items.length
+  for (let at = 0; isSame && at < own.length; at += 1) isSame = own[at] === items[at]
   const response = {
     responseId,
     status,

@@ -1,32 +1,26 @@
-import type { LoopContext, LoopInput } from '../../machines/loop.types.ts'
+import type { LoopContext, LoopInput, RunToolInput } from '../../machines/loop.types.ts'
 import { can } from '../chart/can.ts'
-import { inDoubt, type LoopPathEvent } from '../chart/loop-events.ts'
+import type { LoopPathEvent } from '../chart/loop-events.ts'
 import { loopFold } from '../chart/loop-fold.ts'
 import type { FoldedStep, StartedEffect } from '../chart/pure-fold.ts'
 import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
 import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
-import {
-  requestSentFrame,
-  responseSettledFrame,
-  stateEnteredFrame,
-  toolOutcomeFrame,
-  toolStartedFrame,
-} from '../frames/turn-frames.ts'
-import type { Decision, Journal } from '../journal/journal.ts'
-import type { JsonObject } from '../protocol/json.ts'
+import { requestSentFrame, stateEnteredFrame, toolStartedFrame } from '../frames/turn-frames.ts'
+import type { Decision, EffectRun, Journal } from '../journal/journal.ts'
 import type { Agent } from './agent.ts'
 import type { Children } from './children.ts'
 import { compact } from './compact.ts'
-import { plain, respondDecision } from './decisions.ts'
+import { plain } from './decisions.ts'
 import { drain } from './drain.ts'
 import { DrivenIo, UnderWay } from './driven-io.ts'
 import type { EffectIo } from './effect.ts'
 import { effectKey, summariseCalls, type CallSummary, type RestoredRun } from './restore-run.ts'
 import { isLong } from './retry.ts'
-import { announceRequest, respond, type RespondValue } from './respond.ts'
+import { announceRequest, respond } from './respond.ts'
 import { announceCall, runTool, untouchedFrame, type RunToolValue } from './run-tool.ts'
+import { decisionFrame, eventOf, type SettledEffect } from './settled-effect.ts'
 import { endFrame, tellFrame } from './step-frames.ts'
 import type { Suspension } from './suspension.ts'
 
@@ -61,8 +55,9 @@ export class Driver {
   readonly #options: DriveOptions
   /** What is under way: few at once, and looked for by both. */
   #underWay: UnderWay[] = []
-  // Made when they are needed: most runs have nothing to warn of, and many are under way at once.
-  #calls: Map<number, Promise<RunToolValue>> | null = null
+  // Made when they are needed: most runs stop no call and have nothing to warn of, and many are under way at once.
+  /** Calls that were told to stop, by slot. */
+  #stoppedCalls: Map<number, Promise<RunToolValue>> | null = null
   #warned: Set<string> | null = null
   readonly #fold = loopFold()
   /** How it begins; null: it has begun. */
@@ -106,7 +101,16 @@ export class Driver {
     const { journal } = this.#options
     await this.#begin()
     while (this.#snapshot.status === 'active' && !this.#isLeft) {
-      await this.#decide(await journal.next())
+      const decision = await journal.next()
+      this.#options.stamp.tick()
+      if (decision.kind === 'letGo') this.#isLeft = true
+      else if (decision.kind === 'command') await this.#command(decision)
+      else {
+        const taken = this.#settle(decision)
+        if (taken !== null) await this.#commit(taken)
+      }
+      // Who answers at once to what it has just read is heard before anything starts.
+      await Promise.resolve()
     }
     if (this.suspension !== null) await this.#options.children?.leave()
     await journal.close()
@@ -117,7 +121,7 @@ export class Driver {
     this.#opening = null
     if (opening === null) throw new Error('a run begins once')
     if ('restored' in opening) return this.#goOn(opening.restored)
-    return this.#take(opening.started, 'run_started', opening.step)
+    return this.#commit(this.#take(opening.started, 'run_started', opening.step))
   }
 
   /** Takes a run up where its log leaves it: timers are set again, everything else that was at work is in doubt. */
@@ -137,36 +141,32 @@ export class Driver {
     // Timers first: where time is up, nothing is asked for again.
     for (const [id, { key, started }] of pending) {
       this.#underWay.push(new UnderWay(id, key))
-      if (started.effect === 'timer') this.#arm(id, key, started.input.at)?.()
+      const at = started.effect === 'timer' ? this.#timeOf(id, started.input.at) : null
+      if (at !== null) journal.timer(key, at)
     }
     for (const [id, { key, started }] of pending) {
       if (started.effect !== 'timer') journal.doubt(key, untouched.has(id))
     }
   }
 
-  /** How a timer is set; null for one that is not: without a time, or so late that nobody waits for it. */
-  #arm(id: string, key: string, at: number | null): (() => void) | null {
-    const { agent, journal } = this.#options
-    if (id === 'backoff' && isLong(agent, at)) {
-      const message = this.#snapshot.context.error?.message ?? ''
-      this.#suspension ??= { reason: 'retry_later', message, retryAt: at }
-      this.#isLeft = true
-    } else if (at !== null) return () => journal.timer(key, at)
+  /** When a timer rings; null for one that is not set: without a time, or so late that nobody waits for it. */
+  #timeOf(id: string, at: number | null): number | null {
+    if (id !== 'backoff' || !isLong(this.#options.agent, at)) return at
+    const message = this.#snapshot.context.error?.message ?? ''
+    this.#suspension ??= { reason: 'retry_later', message, retryAt: at }
+    this.#isLeft = true
     return null
   }
 
-  async #decide(decision: Decision): Promise<void> {
-    this.#options.stamp.tick()
-    if (decision.kind === 'letGo') return void (this.#isLeft = true)
-    if (decision.kind === 'command') return this.#command(decision)
-    const settled = this.#underWay.find(({ key }) => key === decision.key)
-    // The chart let go of it before it settled.
-    if (settled === undefined) return
+  /** What an effect came to; null: the chart let go of it before it settled. */
+  #settle(decision: SettledEffect): Taken | null {
+    const { stamp } = this.#options
+    const settled = this.#forget('key', decision.key)
+    if (settled === null) return null
     const { id } = settled
-    this.#forget(id)
     const event = eventOf(id, decision)
     const step = this.#fold.next(this.#snapshot, event)
-    await this.#take(this.#decisionFrame(id, decision), event.type, step)
+    return this.#take(decisionFrame(stamp, this.#snapshot.context, id, decision), event.type, step)
   }
 
   async #command({ command, reply }: Extract<Decision, { kind: 'command' }>): Promise<void> {
@@ -178,7 +178,7 @@ export class Driver {
         ? { snapshot: this.#snapshot, entered: [], started: [], stopped: [], told: [] }
         : this.#fold.next(this.#snapshot, command)
     try {
-      await this.#take(received, command.type, step)
+      await this.#commit(this.#take(received, command.type, step))
     } catch (error) {
       reply({ answer: 'refused', reason: 'the log cannot be written' })
       throw error
@@ -186,9 +186,9 @@ export class Driver {
     reply(answer)
   }
 
-  /** One step: the frames of the decision, of what followed, of what is about to start; then it starts. */
-  async #take(decided: Frame, by: string, step: FoldedStep): Promise<void> {
-    const { stamp, journal, agent } = this.#options
+  /** One step: the frames of the decision, of what followed, of what is about to start once they are committed. */
+  #take(decided: Frame, by: string, step: FoldedStep): Taken {
+    const { stamp, agent } = this.#options
     const { calls: before } = this.#snapshot.context
     const { snapshot, entered, told, stopped, started } = step
     this.#snapshot = snapshot
@@ -198,20 +198,35 @@ export class Driver {
       const { state, turn } = entered[at] ?? NOWHERE
       frames.push(stateEnteredFrame(stamp, state, by, turn))
     }
-    for (const one of told) frames.push(tellFrame(stamp, agent, one, context))
-    summariseCalls(frames, before, context.calls, this.calls)
-    const ended: string[] = []
-    for (const id of stopped) {
-      const key = this.#forget(id)
-      if (key !== null) ended.push(key)
+    for (let at = 0; at < told.length; at += 1) {
+      const one = told[at]
+      if (one !== undefined) frames.push(tellFrame(stamp, agent, one, context))
     }
-    const launches: (() => void)[] = []
-    for (const effect of started) this.#prepare(effect, context, frames, launches)
+    summariseCalls(frames, before, context.calls, this.calls)
+    const ended = stopped.map((id) => this.#stop(id))
+    const launches = started.map((effect) => this.#prepare(effect, context, frames))
     if (this.#suspension !== null) frames.push(...this.#untouched(started))
     if (snapshot.status !== 'active') frames.push(endFrame(stamp, snapshot))
-    await journal.commit(frames)
-    for (const key of ended) journal.abort(key)
-    for (const launch of launches) launch()
+    return { frames, ended, launches }
+  }
+
+  async #commit(taken: Taken): Promise<void> {
+    await this.#options.journal.commit(taken.frames)
+    this.#launch(taken)
+  }
+
+  #launch({ ended, launches }: Taken): void {
+    const { journal } = this.#options
+    for (let at = 0; at < ended.length; at += 1) {
+      const key = ended[at] ?? null
+      if (key !== null) journal.abort(key)
+    }
+    for (let at = 0; at < launches.length; at += 1) {
+      const launch = launches[at] ?? null
+      if (launch === null) continue
+      if ('at' in launch) journal.timer(launch.key, launch.at)
+      else journal.start(launch.key, launch.effect)
+    }
   }
 
   /** Nothing is launched any more: whoever resumes the run must know which calls have not begun. */
@@ -221,61 +236,77 @@ export class Driver {
     )
   }
 
-  /** The key of what is not under way any more; null: it was not. */
-  #forget(id: string): string | null {
-    const at = this.#underWay.findIndex((one) => one.id === id)
-    const [over] = at === -1 ? [] : this.#underWay.splice(at, 1)
-    if (over === undefined) return null
-    over.isOver = true
+  /** What is not under way any more; null: it was not. */
+  #forget(by: 'id' | 'key', name: string): UnderWay | null {
+    for (let at = 0; at < this.#underWay.length; at += 1) {
+      const over = this.#underWay[at]
+      if (over?.[by] !== name) continue
+      this.#underWay.splice(at, 1)
+      over.isOver = true
+      return over
+    }
+    return null
+  }
+
+  /** The key of what is to stop; null: it has ended by itself. */
+  #stop(id: string): string | null {
+    const over = this.#forget('id', id)
+    if (over === null) return null
+    if (over.call !== null) {
+      this.#stoppedCalls ??= new Map()
+      this.#stoppedCalls.set(over.call.slot, over.call.running)
+    }
     return over.key
   }
 
-  #prepare(started: StartedEffect, context: LoopContext, frames: Frame[], launches: (() => void)[]): void {
-    const { runId, journal, stamp, agent } = this.#options
+  /** How an effect is launched; null: it is not. */
+  #prepare(started: StartedEffect, context: LoopContext, frames: Frame[]): Launch | null {
+    const { runId, stamp, agent, children } = this.#options
     const { id } = started
     const key = effectKey(runId, started, context)
-    this.#forget(id)
+    this.#forget('id', id)
     const underWay = new UnderWay(id, key)
     this.#underWay.push(underWay)
-    const launch = (effect: (io: EffectIo) => Promise<unknown>): void => {
-      launches.push(() =>
-        journal.start(key, (signal) => effect(new DrivenIo(this, this.#options, underWay, signal))),
-      )
-    }
     switch (started.effect) {
       case 'timer': {
-        const arm = this.#arm(id, key, started.input.at)
-        if (arm !== null) launches.push(arm)
-        break
+        const at = this.#timeOf(id, started.input.at)
+        return at === null ? null : { key, at }
       }
       case 'respond': {
-        const announced = announceRequest(agent, started.input)
+        const { input } = started
+        const announced = announceRequest(agent, input)
         if (announced.ok) {
-          frames.push(...this.#warnings(announced.warnings), requestSentFrame(stamp, announced.sent))
+          if (announced.warnings.length > 0) frames.push(...this.#warnings(announced.warnings))
+          frames.push(requestSentFrame(stamp, announced.sent))
         }
-        launch((io) => respond(agent, started.input, announced, io))
-        break
+        return { key, effect: (signal) => respond(agent, input, announced, this.#io(underWay, signal)) }
       }
       case 'runTool':
         frames.push(toolStartedFrame(stamp, announceCall(started.input)))
-        launch((io) => {
-          const running = runTool(agent, started.input, io, this.#options.children)
-          this.#calls ??= new Map()
-          this.#calls.set(started.input.call.slot, running)
-          return running
-        })
-        break
+        return { key, effect: (signal) => this.#runTool(underWay, started.input, signal) }
       case 'compact':
-        launch((io) => compact(agent, started.input, io, this.#options.children))
-        break
+        return {
+          key,
+          effect: (signal) => compact(agent, started.input, this.#io(underWay, signal), children),
+        }
       case 'drain':
-        launch(() => drain(agent.clock, this.#calls ?? NO_CALLS, started.input.slots))
+        return { key, effect: () => drain(agent.clock, this.#stoppedCalls ?? NO_CALLS, started.input.slots) }
     }
+  }
+
+  #runTool(underWay: UnderWay, input: RunToolInput, signal: AbortSignal): Promise<RunToolValue> {
+    const { agent, children } = this.#options
+    const running = runTool(agent, input, this.#io(underWay, signal), children)
+    underWay.call = { slot: input.call.slot, running }
+    return running
+  }
+
+  #io(underWay: UnderWay, signal: AbortSignal): EffectIo {
+    return new DrivenIo(this, this.#options, underWay, signal)
   }
 
   /** Each warning once: a request that carries the whole conversation has the same ones every time. */
   #warnings(causes: readonly string[]): readonly Frame[] {
-    if (causes.length === 0) return NO_FRAMES
     const warned = (this.#warned ??= new Set())
     const fresh = causes.filter((cause) => !warned.has(cause))
     for (const cause of fresh) warned.add(cause)
@@ -296,74 +327,16 @@ export class Driver {
       journal.observe(stateEnteredFrame(stamp, state, event.type, turn))
     }
   }
-
-  /** The one frame that says what was decided: folding these again gives the run again. */
-  #decisionFrame(id: string, decision: SettledEffect): Frame {
-    const { stamp } = this.#options
-    const { turn, attempt } = this.#snapshot.context
-    const settled = { id, value: null, in_doubt: false, untouched: false, error: null }
-    if (decision.kind === 'inDoubt') {
-      return makeFrame(stamp, 'effect_settled', {
-        ...settled,
-        in_doubt: true,
-        untouched: decision.isUntouched,
-      })
-    }
-    if (decision.kind === 'bug') {
-      // The cause is for the log; the chart only knows that there was one.
-      const error = { code: 'internal_error', message: causeOf(decision.error).slice(0, 1000) }
-      return makeFrame(stamp, 'effect_settled', { ...settled, error })
-    }
-    const { value } = decision
-    if (isRespondValue(id, value)) {
-      const { settled: told } = value
-      return responseSettledFrame(stamp, turn, attempt, told, respondDecision(value, told.items))
-    }
-    if (isRunToolValue(id, value)) {
-      this.#calls?.delete(Number(id.slice('tool.'.length)))
-      return toolOutcomeFrame(stamp, value.ended)
-    }
-    return makeFrame(stamp, 'effect_settled', { ...settled, value: isStored(value) ? value : null })
-  }
 }
+
+/** What a step comes to: frames, then keys of what is to end, then what is to start. */
+interface Taken {
+  readonly frames: readonly Frame[]
+  readonly ended: readonly (string | null)[]
+  readonly launches: readonly (Launch | null)[]
+}
+
+type Launch = { readonly key: string } & ({ readonly effect: EffectRun } | { readonly at: number })
 
 const NOWHERE = { state: '', turn: 0 }
-const NO_FRAMES: readonly Frame[] = []
 const NO_CALLS: ReadonlyMap<number, Promise<RunToolValue>> = new Map()
-
-function causeOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : typeof error
-}
-
-function isStored(value: unknown): value is JsonObject | readonly JsonObject[] {
-  return typeof value === 'object' && value !== null
-}
-
-// A journal gives back what an effect of this file settled with: its shape is that effect's.
-function isRespondValue(id: string, value: unknown): value is RespondValue {
-  return id === 'respond' && value !== null
-}
-
-function isRunToolValue(id: string, value: unknown): value is RunToolValue {
-  return id.startsWith('tool.') && value !== null
-}
-
-type SettledEffect = Exclude<Decision, { kind: 'command' | 'letGo' }>
-
-function eventOf(id: string, decision: SettledEffect): LoopPathEvent {
-  switch (decision.kind) {
-    case 'settled': {
-      const event: unknown = { type: `xstate.done.actor.${id}`, output: decision.value, actorId: id }
-      if (!isPathEvent(event)) throw new TypeError('an effect settled without a name')
-      return event
-    }
-    case 'inDoubt':
-      return inDoubt(id, decision.isUntouched)
-    case 'bug':
-      return { type: `xstate.error.actor.${id}`, error: decision.error, actorId: id }
-  }
-}
-
-function isPathEvent(event: unknown): event is LoopPathEvent {
-  return typeof event === 'object' && event !== null && 'type' in event
-}

@@ -3,6 +3,7 @@ import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { EffectIo } from './effect.ts'
+import type { RunToolValue } from './run-tool.ts'
 import type { Suspension } from './suspension.ts'
 
 /** An effect that was started. */
@@ -11,6 +12,8 @@ export class UnderWay {
   readonly key: string
   /** It has settled, or the chart let go of it. */
   isOver = false
+  /** The call that it is, once that runs. */
+  call: { readonly slot: number; readonly running: Promise<RunToolValue> } | null = null
 
   constructor(id: string, key: string) {
     this.id = id

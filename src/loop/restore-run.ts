@@ -92,7 +92,9 @@ export function restoreRun(frames: Iterable<Frame>, onStep: OnRestored = () => u
 
 /** Names the result of an effect: the same for the same effect whenever the run is folded. */
 export function effectKey(runId: string, started: StartedEffect, { turn, attempt }: LoopContext): string {
-  return `${runId}/${turn}/${started.id}/${started.effect === 'runTool' ? started.input.attempt : attempt}`
+  // Its end first: short enough to be one text to V8, where the whole at once would be six that refer to each other.
+  const end = `/${turn}/${started.id}/${started.effect === 'runTool' ? started.input.attempt : attempt}`
+  return `${runId}${end}`
 }
 
 /** Adds the calls that frames of one step give an outcome. */
@@ -106,7 +108,10 @@ export function summariseCalls(
     const frame = frames[at]
     if (frame?.type !== 'tool_ended' && frame?.type !== 'tool_failed') continue
     const { call_id: callId, outcome } = frame
-    const isCall = (known: LoopCall): boolean => known.callId === callId
-    summaries.push({ callId, name: (after.find(isCall) ?? before.find(isCall))?.name ?? '', outcome })
+    summaries.push({ callId, name: nameOf(callId, after) ?? nameOf(callId, before) ?? '', outcome })
   }
+}
+
+function nameOf(callId: string, calls: readonly LoopCall[]): string | undefined {
+  return calls.find((call) => call.callId === callId)?.name
 }

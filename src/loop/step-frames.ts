@@ -2,7 +2,7 @@ import type { LoopContext, LoopEmitted } from '../../machines/loop.types.ts'
 import type { FrameStamp } from '../frames/frame-stamp.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { makeFrame } from '../frames/make-frame.ts'
-import { toolOutcomeFrame } from '../frames/turn-frames.ts'
+import { batchPlannedFrame, toolOutcomeFrame } from '../frames/turn-frames.ts'
 import type { LoopSnapshot } from '../chart/loop-snapshot.ts'
 import type { Agent } from './agent.ts'
 import type { ToolPort } from './tool-port.ts'
@@ -38,10 +38,7 @@ export function tellFrame(
         figures: { used: told.used, allowed: told.allowed },
       })
     case 'batch_planned':
-      return makeFrame(stamp, told.type, {
-        cause: context.settings.toolExecution,
-        figures: { slots: told.slots },
-      })
+      return batchPlannedFrame(stamp, context.settings.toolExecution, told.slots)
     case 'history_compacted':
       return makeFrame(stamp, told.type, {
         cause: told.cause,

@@ -5,7 +5,8 @@ import { loopMachine } from '../../../machines/loop.machine.ts'
 import { loopFold } from '../../../src/chart/loop-fold.ts'
 import { LOOP_SCENARIOS } from '../../../src/chart/loop-scenarios.ts'
 import { createFold } from '../../../src/chart/pure-fold.ts'
-import { rejected } from '../../../src/chart/loop-events.ts'
+import { rejected, respondDone, toolDone } from '../../../src/chart/loop-events.ts'
+import { asks, toolOutput } from '../../../src/chart/response-cases.ts'
 
 const [{ input }] = LOOP_SCENARIOS
 
@@ -52,6 +53,24 @@ test('a run that has ended takes nothing any more', () => {
   expect(ended.status).toBe('done')
   expect(fold.takes(ended, { type: 'run.cancel' })).toBe(false)
   expect(fold.next(ended, rejected('drain')).snapshot).toBe(ended)
+})
+
+test('a step leaves the snapshot that it starts from, and all that hangs on it, as they were', () => {
+  const fold = loopFold()
+  let { snapshot } = fold.first(input)
+  const events = [
+    respondDone({ ok: true, response: asks({})(snapshot.context) }),
+    toolDone(0, toolOutput('ok')),
+    { type: 'run.cancel' } as const,
+  ]
+  for (const event of events) {
+    const before = structuredClone(snapshot)
+    const after = fold.next(snapshot, event).snapshot
+    expect(snapshot).toEqual(before)
+    expect(after.context).not.toEqual(before.context)
+    snapshot = after
+  }
+  expect(snapshot.state).toBe('stopping')
 })
 
 function chartOf(config: object, implementations: object = loopMachine.implementations): typeof loopMachine {
