@@ -16,8 +16,10 @@ const SEMICOLON = 59
 const HEAD_END = Buffer.from('\r\n\r\n')
 const HTTP = Buffer.from('HTTP/1.')
 const HEAD_BYTES_MAX = 16 * 1024
-/** Digits of a size that is far from any bound. */
-const SHORT_SIZE = 6
+/** Bytes of a line end, a size of six digits, which is far from any bound, and a line end. */
+const SIZE_LINE_MAX = 10
+/** What a byte is as a digit of a size; -1: it is none. */
+const DIGITS = Int8Array.from({ length: 256 }, (_, byte) => hexDigit(byte))
 
 /** What comes next of a response, and between the chunks of its body. */
 type Awaited =
@@ -144,43 +146,40 @@ export class ResponseParser {
   }
 
   #readChunks(bytes: Buffer, from: number): number {
+    const { length } = bytes
     let at = from
     let end = from
-    while (at < bytes.length && this.#awaits !== 'nothing') {
+    while (at < length && this.#awaits !== 'nothing') {
       if (this.#awaits !== 'data') {
-        const data = this.#awaits === 'data_cr' ? this.#nextChunk(bytes, at) : -1
-        if (data === -1) this.#readBesides(bytes[at] ?? 0)
-        at = data === -1 ? at + 1 : data
+        this.#readBesides(bytes[at] ?? 0)
+        at += 1
         continue
       }
-      const count = Math.min(this.#left, bytes.length - at)
-      if (end !== at) bytes.copyWithin(end, at, at + count)
-      at += count
-      end += count
-      this.#left -= count
-      if (this.#left === 0) this.#awaits = 'data_cr'
+      let left = this.#left
+      // One chunk after the other, as long as what stands before the next is there and written as it mostly is: a line end,
+      // a size, a line end. Anything else is looked at byte by byte.
+      for (;;) {
+        const stop = at + left < length ? at + left : length
+        if (end !== at) bytes.copyWithin(end, at, stop)
+        end += stop - at
+        left -= stop - at
+        at = stop
+        if (left > 0 || at + SIZE_LINE_MAX > length || bytes[at] !== CR || bytes[at + 1] !== LF) break
+        let next = at + 2
+        for (let digit = DIGITS[bytes[next] ?? 0] ?? -1; digit >= 0 && next - at < SIZE_LINE_MAX - 2;) {
+          left = left * 16 + digit
+          next += 1
+          digit = DIGITS[bytes[next] ?? 0] ?? -1
+        }
+        if (bytes[next] !== CR || bytes[next + 1] !== LF) left = 0
+        if (left === 0) break
+        at = next + 2
+      }
+      this.#left = left
+      this.#awaits = left === 0 ? 'data_cr' : 'data'
     }
     if (end > from) this.#sink?.onBody(bytes.subarray(from, end))
     return at
-  }
-
-  /**
-   * Where the next chunk's data begins, when all that stands before it is there and written as it mostly is: a line end, a
-   * size, a line end. -1: it is looked at byte by byte.
-   */
-  #nextChunk(bytes: Buffer, from: number): number {
-    if (bytes[from] !== CR || bytes[from + 1] !== LF) return -1
-    let at = from + 2
-    let size = 0
-    for (; at - from - 2 < SHORT_SIZE; at += 1) {
-      const digit = hexDigit(bytes[at] ?? 0)
-      if (digit === -1) break
-      size = size * 16 + digit
-    }
-    if (size === 0 || bytes[at] !== CR || bytes[at + 1] !== LF) return -1
-    this.#left = size
-    this.#awaits = 'data'
-    return at + 2
   }
 
   /** A byte of what stands between chunks, and after the last. */
