@@ -31,8 +31,19 @@ const REUSE_MARGIN_MS = 1000
 const TAB = 9
 const SPACE = 32
 
+// Within a second a server sends one head again and again, to the letter, over all of its connections.
+let textBefore = ''
+let headBefore: HttpHead | null = null
+
 /** Reads a head without the blank line at its end. Throws for what is not HTTP/1, or leaves open where its body ends. */
 export function parseHead(text: string): HttpHead {
+  if (headBefore !== null && text === textBefore) return headBefore
+  headBefore = readHead(text)
+  textBefore = text
+  return headBefore
+}
+
+function readHead(text: string): HttpHead {
   if (!HEAD.test(text)) throw new HttpError('HTTP_INVALID', faultOf(text))
   const status = Number(text.slice(9, 12))
   const headers = new HeaderLines(text)
@@ -69,7 +80,7 @@ class HeaderLines implements ResponseHeaders {
 
   /** One that comes more than once is one with commas, as in fetch. */
   get(name: string): string | null {
-    const start = `\r\n${name}:`
+    const start = startOf(name)
     let value: string | null = null
     for (let at = this.#lowered.indexOf(start); at !== -1; at = this.#lowered.indexOf(start, at + 2)) {
       const from = at + start.length
@@ -79,6 +90,18 @@ class HeaderLines implements ResponseHeaders {
     }
     return value
   }
+}
+
+// The names that are asked for are few, and written in the code.
+const starts = new Map<string, string>()
+
+/** How the line of a header begins, with the end of the line before it. */
+function startOf(name: string): string {
+  const known = starts.get(name)
+  if (known !== undefined) return known
+  const start = `\r\n${name}:`
+  starts.set(name, start)
+  return start
 }
 
 // Only of these two: `trim` knows more spaces, and somebody else would read "chunked" with one of them as another word.
