@@ -81,7 +81,8 @@ class EventMeter implements ProgressMeter {
 }
 
 const DATA_LINE = Buffer.from('\ndata:')
-const BLANK_LINES = [Buffer.from('\n\n'), Buffer.from('\r\n\r\n')]
+const BLANK_LINE = Buffer.from('\n\n')
+const BLANK_CRLF_LINE = Buffer.from('\r\n\r\n')
 
 /**
  * Where the last blank line that has a line of data before it ends; -1: not found. Most pieces hold whole events, and
@@ -91,9 +92,10 @@ const BLANK_LINES = [Buffer.from('\n\n'), Buffer.from('\r\n\r\n')]
 function endOfEvents(bytes: Buffer): number {
   const data = bytes.indexOf(DATA_LINE)
   if (data === -1) return -1
-  for (const blank of BLANK_LINES) {
-    const at = bytes.lastIndexOf(blank)
-    if (at > data) return at + blank.length
-  }
-  return -1
+  const { length } = bytes
+  if (bytes[length - 1] === LF && bytes[length - 2] === LF && length - 2 > data) return length
+  const at = bytes.lastIndexOf(BLANK_LINE)
+  if (at > data) return at + BLANK_LINE.length
+  const crlfAt = bytes.lastIndexOf(BLANK_CRLF_LINE)
+  return crlfAt > data ? crlfAt + BLANK_CRLF_LINE.length : -1
 }
