@@ -1,17 +1,12 @@
 import { Connection, type Origin } from './connection.ts'
 
-interface IdleConnection {
-  readonly connection: Connection
-  readonly until: number
-}
-
 const SWEEP_MS = 1000
 
 /** The connections to one place: as many as there are requests at once, and each kept for a while after its request. */
 export class ConnectionPool {
   readonly #origin: Origin
   readonly #now: () => number
-  #idle: IdleConnection[] = []
+  #idle: Connection[] = []
   #sweeper: NodeJS.Timeout | null = null
 
   /** `now` counts milliseconds from anywhere. */
@@ -27,8 +22,8 @@ export class ConnectionPool {
   /** One that is free, the last used first; or a new one. */
   take(): Connection {
     for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
-      if (this.#isGood(last)) return last.connection
-      last.connection.drop()
+      if (this.#isGood(last)) return last
+      last.drop()
     }
     return Connection.open(this.#origin, this.#onFree)
   }
@@ -37,17 +32,18 @@ export class ConnectionPool {
   sweep(): void {
     const waiting = this.#idle
     this.#idle = waiting.filter((idle) => this.#isGood(idle))
-    for (const idle of waiting) if (!this.#isGood(idle)) idle.connection.drop()
+    for (const idle of waiting) if (!this.#isGood(idle)) idle.drop()
     if (this.#idle.length > 0) this.#sweeper?.refresh()
     else this.#sweeper = null
   }
 
-  #isGood({ connection, until }: IdleConnection): boolean {
-    return connection.isOpen && until > this.#now()
+  #isGood(connection: Connection): boolean {
+    return connection.isOpen && connection.goodUntil > this.#now()
   }
 
   readonly #onFree = (connection: Connection, reuseMs: number): void => {
-    this.#idle.push({ connection, until: this.#now() + reuseMs })
+    connection.goodUntil = this.#now() + reuseMs
+    this.#idle.push(connection)
     // Nothing that only waits keeps a process from ending.
     this.#sweeper ??= setTimeout(() => this.sweep(), SWEEP_MS).unref()
   }

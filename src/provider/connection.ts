@@ -42,6 +42,8 @@ export class Connection {
   #isPaused = false
   #user: ConnectionUser | null = null
   readonly #parser = new ResponseParser()
+  /** Until when it may be used again, by the clock of its pool. */
+  goodUntil = 0
 
   /** `onFree` is told when a response is whole and the connection may be used again. */
   static open(origin: Origin, onFree: (connection: Connection, reuseMs: number) => void): Connection {
@@ -78,7 +80,7 @@ export class Connection {
 
   /** Sends the whole of a request. */
   write(pieces: readonly (string | Uint8Array)[]): void {
-    const [only] = pieces
+    const only = pieces[0]
     if (pieces.length === 1 && typeof only === 'string') {
       this.#socket.write(only, 'latin1')
       return
@@ -120,7 +122,7 @@ export class Connection {
     // Nobody asked for anything.
     if (user === null) return this.drop()
     try {
-      user.context.runInAsyncScope(() => parser.feed(buffer.subarray(0, count)))
+      user.context.runInAsyncScope(feed, undefined, parser, buffer.subarray(0, count))
     } catch (error) {
       return this.#fail(error)
     }
@@ -149,7 +151,7 @@ export class Connection {
     } else {
       this.drop()
     }
-    user.context.runInAsyncScope(() => user.onDone())
+    user.context.runInAsyncScope(tellDone, undefined, user)
   }
 
   /** Nobody uses it any more. */
@@ -163,6 +165,15 @@ export class Connection {
     this.drop()
     if (user !== null) user.context.runInAsyncScope(() => user.onFail(error))
   }
+}
+
+// What happens with each read and each response is told without a function made for it.
+function feed(parser: ResponseParser, bytes: Buffer): void {
+  parser.feed(bytes)
+}
+
+function tellDone(user: ConnectionUser): void {
+  user.onDone()
 }
 
 const KEEP_ALIVE_DELAY_MS = 60_000

@@ -11,24 +11,33 @@ import type { Transport, TransportRequest, TransportSink } from './transport.ts'
 
 /** Sends over connections of its own. */
 export const socketTransport: Transport = (request, sink) => {
-  const call = new SocketCall(request, sink)
-  const connection = poolOf(request.url).take()
+  const place = placeOf(request.url)
+  const call = new SocketCall(place, request, sink)
+  const connection = place.pool.take()
   if (!connection.isOpen) sink.onQueued()
   call.start(connection)
   return () => call.takeBack()
 }
 
-class SocketCall implements ConnectionUser {
-  readonly context = new AsyncResource('loopchart.request')
-  readonly #request: TransportRequest
+/** One request, which is its own async context: there is one of these for each that waits. */
+class SocketCall extends AsyncResource implements ConnectionUser {
+  readonly #place: Place
+  /** Null as soon as it is written: its text is not kept while the model thinks. */
+  #request: TransportRequest | null
   readonly #sink: TransportSink
   #connection: Connection | null = null
   #decoder: BodyDecoder | null = null
   #isOver = false
 
-  constructor(request: TransportRequest, sink: TransportSink) {
+  constructor(place: Place, request: TransportRequest, sink: TransportSink) {
+    super('loopchart.request')
+    this.#place = place
     this.#request = request
     this.#sink = sink
+  }
+
+  get context(): AsyncResource {
+    return this
   }
 
   start(connection: Connection): void {
@@ -45,8 +54,11 @@ class SocketCall implements ConnectionUser {
 
   onReady(connection: Connection): void {
     this.#sink.onConnected()
+    const request = this.#request
+    this.#request = null
+    if (request === null) return
     try {
-      connection.write(piecesOf(this.#request))
+      connection.write(piecesOf(this.#place, request))
     } catch (error) {
       this.onFail(error)
     }
@@ -54,12 +66,8 @@ class SocketCall implements ConnectionUser {
 
   onHead({ status, headers }: HttpHead): void {
     if (this.#isOver) return
-    this.#decoder = createBodyDecoder(headers.get('content-encoding'), {
-      onChunk: (chunk) => this.#sink.onChunk(chunk),
-      onDrain: () => this.#connection?.resume(),
-      onEnd: () => this.#end(),
-      onError: (error) => this.onFail(error),
-    })
+    const encoding = headers.get('content-encoding')
+    if (encoding !== null) this.#decode(encoding)
     this.#sink.onHead(status, headers, status !== 204 && status !== 205)
   }
 
@@ -83,6 +91,15 @@ class SocketCall implements ConnectionUser {
     this.#sink.onError(error)
   }
 
+  #decode(encoding: string): void {
+    this.#decoder = createBodyDecoder(encoding, {
+      onChunk: (chunk) => this.#sink.onChunk(chunk),
+      onDrain: () => this.#connection?.resume(),
+      onEnd: () => this.#end(),
+      onError: (error) => this.onFail(error),
+    })
+  }
+
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -101,10 +118,6 @@ const pools = new Map<string, ConnectionPool>()
 const POOLS_MAX = 1000
 // An endpoint sends everything to one address, and taking that apart costs more than a small request should.
 const places = new WeakMap<URL, Place>()
-
-function poolOf(url: URL): ConnectionPool {
-  return placeOf(url).pool
-}
 
 function placeOf(url: URL): Place {
   const known = places.get(url)
@@ -128,16 +141,16 @@ function placeOf(url: URL): Place {
 }
 
 /** A request as it is written. Text of one byte a character is written without a copy of it. */
-function piecesOf(request: TransportRequest): readonly (string | Uint8Array)[] {
-  const { method, url, headers, idempotencyKey, body } = request
-  let head = `${method}${placeOf(url).opening}${linesOf(headers)}`
+function piecesOf(place: Place, request: TransportRequest): readonly (string | Uint8Array)[] {
+  const { method, headers, idempotencyKey, body } = request
+  let head = `${method}${place.opening}${linesOf(headers)}`
   if (idempotencyKey !== null) head += headerLine('idempotency-key', idempotencyKey)
   if (body === null) return [`${head}\r\n`]
   const pieces = request.pieces ?? [{ text: body, byteLength: Buffer.byteLength(body) }]
   let length = 0
   for (const { byteLength } of pieces) length += byteLength
   head += `content-length: ${length}\r\n\r\n`
-  const [only] = pieces
+  const only = pieces[0]
   if (pieces.length === 1 && only?.text.length === length) return [head + only.text]
   return [
     head,
