@@ -14,7 +14,7 @@ import { createProgressMeter, type ProgressMeter } from './progress-meter.ts'
 import { retryAtOf } from './retry-after.ts'
 import type { Caps, Timeouts } from './timeouts.ts'
 import type { ResponseHeaders, Transport, TransportRequest, TransportSink } from './transport.ts'
-import { Watchdog, type StopCause } from './watchdog.ts'
+import { Watchdog, type StopCause, type StopListener } from './watchdog.ts'
 
 /** What a provider says before the body. */
 export interface ExchangeHead {
@@ -50,17 +50,20 @@ export interface Wire {
  */
 export function exchange(wire: Wire, request: ExchangeRequest): Promise<ProviderFault | null> {
   if (request.signal.aborted) return Promise.resolve(stopFault(request.place, 'aborted', null))
-  return new Promise((resolve, reject) => new Exchange(wire, request, resolve, reject).start())
+  return new Promise((resolve) => new Exchange(wire, request, resolve).start(request))
 }
 
 // The status is known by then: what the provider adds to it is not worth a long wait.
 const ERROR_BODY_MS = 5000
 
-class Exchange implements TransportSink {
+class Exchange implements TransportSink, StopListener {
   readonly #wire: Wire
-  readonly #request: ExchangeRequest
-  readonly #resolve: (fault: ProviderFault | null) => void
-  readonly #reject: (bug: unknown) => void
+  // Of the request, what is needed while it waits: its text and its key are not.
+  readonly #place: FaultPlace
+  readonly #expects: 'stream' | 'body'
+  readonly #onHead: (head: ExchangeHead) => void
+  readonly #onChunk: (chunk: Uint8Array) => boolean
+  readonly #resolve: (fault: ProviderFault | null | Promise<never>) => void
   readonly #watchdog: Watchdog
   #takeBack: (() => void) | null = null
   #isSettled = false
@@ -70,22 +73,23 @@ class Exchange implements TransportSink {
   constructor(
     wire: Wire,
     request: ExchangeRequest,
-    resolve: (fault: ProviderFault | null) => void,
-    reject: (bug: unknown) => void,
+    resolve: (fault: ProviderFault | null | Promise<never>) => void,
   ) {
     this.#wire = wire
-    this.#request = request
+    this.#place = request.place
+    this.#expects = request.expects
+    this.#onHead = request.onHead
+    this.#onChunk = request.onChunk
     this.#resolve = resolve
-    this.#reject = reject
-    this.#watchdog = new Watchdog(wire.clock, request.signal, (cause) => this.#stop(cause))
+    this.#watchdog = new Watchdog(wire.clock, request.signal, this)
   }
 
-  start(): void {
+  start(request: TransportRequest): void {
     const { transport, timeouts } = this.#wire
     // The sooner one first: there is one timer for all.
     this.#watchdog.arm('headers', timeouts.headersMs)
     this.#watchdog.arm('total', timeouts.totalMs)
-    const takeBack = transport(this.#request, this)
+    const takeBack = transport(request, this)
     // It may be over before it has begun.
     if (this.#isSettled) takeBack()
     else this.#takeBack = takeBack
@@ -101,23 +105,22 @@ class Exchange implements TransportSink {
 
   onHead(status: number, headers: ResponseHeaders, hasBody: boolean): void {
     if (this.#isSettled) return
-    const { place, onHead, expects } = this.#request
+    const place = this.#place
     this.#watchdog.disarm('connect')
     this.#watchdog.disarm('headers')
     if (status === 0) return this.#fail(headFault(place, 300, 'with a redirect'))
     const contentType = headers.get('content-type')
-    const head = { status, requestId: requestIdOf(headers), contentType: textOf(contentType) }
-    if (!this.#tell(() => onHead(head))) return
+    if (!this.#tellHead({ status, requestId: requestIdOf(headers), contentType: typeOf(contentType) })) return
     if (status >= 300 && status < 400)
       return this.#fail(headFault(place, status, `${status} and points to ${targetOf(headers)}`))
     if (status < 200 || status > 299) {
       this.#error = new ErrorBody(status, headers, this.#wire.caps.errorBytesMax)
       return this.#watchdog.arm('idle', ERROR_BODY_MS)
     }
-    const objection = hasBody ? objectionTo(headers) : 'without a body'
+    const objection = hasBody ? objectionTo(headers, contentType) : 'without a body'
     if (objection !== null) return this.#fail(headFault(place, status, `${status} ${objection}`))
     this.#meter = createProgressMeter(
-      contentType === null ? expects : isJson(contentType) ? 'body' : 'stream',
+      contentType === null ? this.#expects : isJson(contentType) ? 'body' : 'stream',
     )
     this.#watchdog.arm('progress', this.#wire.timeouts.progressMs)
     this.#watchdog.arm('idle', this.#wire.timeouts.idleMs)
@@ -132,7 +135,12 @@ class Exchange implements TransportSink {
     const { idleMs, progressMs } = this.#wire.timeouts
     if (this.#meter?.feed(chunk) === true) this.#watchdog.arm('progress', progressMs)
     let isWanted = false
-    if (!this.#tell(() => (isWanted = this.#request.onChunk(chunk)))) return
+    try {
+      isWanted = this.#onChunk(chunk)
+    } catch (bug) {
+      this.#throw(bug)
+    }
+    if (this.#isSettled) return
     if (isWanted) this.#watchdog.arm('idle', idleMs)
     else this.#settle(null, true)
   }
@@ -142,12 +150,11 @@ class Exchange implements TransportSink {
   }
 
   onError(error: unknown): void {
-    const { place } = this.#request
     // What an error's body still had to say is not worth another error.
-    this.#fail(this.#error === null ? transportFault(place, error) : this.#statusFault(this.#error))
+    this.#fail(this.#error === null ? transportFault(this.#place, error) : this.#statusFault(this.#error))
   }
 
-  #stop(cause: StopCause): void {
+  onStop(cause: StopCause): void {
     const { connectMs, headersMs, idleMs, progressMs, totalMs } = this.#wire.timeouts
     const limits = {
       aborted: null,
@@ -161,27 +168,34 @@ class Exchange implements TransportSink {
     this.#fail(
       isError && this.#error !== null
         ? this.#statusFault(this.#error)
-        : stopFault(this.#request.place, cause, limits[cause]),
+        : stopFault(this.#place, cause, limits[cause]),
     )
   }
 
   #statusFault({ status, headers, bytes, isCut }: ErrorBody): ProviderFault {
-    const { place } = this.#request
+    const place = this.#place
     // A secret that the cut goes through could not be found any more.
     const end = isCut ? Math.max(0, this.#wire.caps.errorBytesMax - place.redact.lengthMax) : bytes.length
     const body = new TextDecoder().decode(bytes.subarray(0, end))
     return statusFault(place, { status, body, retryAt: retryAtOf(headers, this.#wire.clock.now()) })
   }
 
-  /** Whether it went well; a callback that throws is a bug of whoever gave it, and ends the exchange. */
-  #tell(callback: () => void): boolean {
+  /** Whether it goes on. */
+  #tellHead(head: ExchangeHead): boolean {
     try {
-      callback()
+      this.#onHead(head)
     } catch (bug) {
-      this.#end(true)
-      this.#reject(bug)
+      this.#throw(bug)
     }
     return !this.#isSettled
+  }
+
+  /** A callback that throws is a bug of whoever gave it, and ends the exchange. */
+  #throw(bug: unknown): void {
+    // After its end there is nobody who could be told.
+    if (this.#isSettled) return
+    this.#end(true)
+    this.#resolve(Promise.reject(bug))
   }
 
   #fail(fault: ProviderFault): void {
@@ -232,13 +246,12 @@ class ErrorBody {
 }
 
 /** Why a successful status is not followed by a response; null: it may be. */
-function objectionTo(headers: ResponseHeaders): string | null {
-  const encoding = headers.get('content-encoding') ?? ''
+function objectionTo(headers: ResponseHeaders, type: string | null): string | null {
+  const encoding = headers.get('content-encoding')
   // These are undone. One is a proxy's doing; a chain of them is an attack, for each multiplies the next.
-  if (!/^(?:identity|gzip|x-gzip|deflate|br)?$/iu.test(encoding.trim())) {
+  if (encoding !== null && !/^(?:identity|gzip|x-gzip|deflate|br)?$/iu.test(encoding.trim())) {
     return `with the encoding ${encoding}, which is not read`
   }
-  const type = headers.get('content-type')
   const isReadable = type === null || type === '' || isJson(type) || /^\s*text\/event-stream\b/iu.test(type)
   return isReadable ? null : `with ${type}, not with an event stream or JSON`
 }
@@ -256,6 +269,14 @@ function requestIdOf(headers: ResponseHeaders): string | null {
     if (id !== null) return id
   }
   return null
+}
+
+let typeBefore: string | null = null
+
+/** The content type for the log. One that is as it was before is the same text, and not another for each response. */
+function typeOf(contentType: string | null): string | null {
+  if (contentType !== typeBefore || contentType === '') typeBefore = textOf(contentType)
+  return typeBefore
 }
 
 const HEADER_TEXT_MAX = 200
