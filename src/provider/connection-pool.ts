@@ -10,7 +10,7 @@ export class ConnectionPool {
   #sweeper: NodeJS.Timeout | null = null
 
   /** `now` counts milliseconds from anywhere. */
-  constructor(origin: Origin, now: () => number = () => performance.now()) {
+  constructor(origin: Origin, now: () => number = () => process.uptime() * 1000) {
     this.#origin = origin
     this.#now = now
   }

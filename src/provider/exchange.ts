@@ -86,9 +86,10 @@ class Exchange implements TransportSink, StopListener {
 
   start(request: TransportRequest): void {
     const { transport, timeouts } = this.#wire
+    const nowMs = this.#watchdog.now()
     // The sooner one first: there is one timer for all.
-    this.#watchdog.arm('headers', timeouts.headersMs)
-    this.#watchdog.arm('total', timeouts.totalMs)
+    this.#watchdog.arm('headers', timeouts.headersMs, nowMs)
+    this.#watchdog.arm('total', timeouts.totalMs, nowMs)
     const takeBack = transport(request, this)
     // It may be over before it has begun.
     if (this.#isSettled) takeBack()
@@ -119,11 +120,9 @@ class Exchange implements TransportSink, StopListener {
     }
     const objection = hasBody ? objectionTo(headers, contentType) : 'without a body'
     if (objection !== null) return this.#fail(headFault(place, status, `${status} ${objection}`))
-    this.#meter = createProgressMeter(
-      contentType === null ? this.#expects : isJson(contentType) ? 'body' : 'stream',
-    )
-    this.#watchdog.arm('progress', this.#wire.timeouts.progressMs)
-    this.#watchdog.arm('idle', this.#wire.timeouts.idleMs)
+    const isBody = contentType === null ? this.#expects === 'body' : JSON_TYPE.test(contentType)
+    this.#meter = createProgressMeter(isBody ? 'body' : 'stream')
+    this.#move(true)
   }
 
   onChunk(chunk: Uint8Array): void {
@@ -132,8 +131,7 @@ class Exchange implements TransportSink, StopListener {
       if (!this.#error.add(chunk)) this.#fail(this.#statusFault(this.#error))
       return
     }
-    const { idleMs, progressMs } = this.#wire.timeouts
-    if (this.#meter?.feed(chunk) === true) this.#watchdog.arm('progress', progressMs)
+    const hasProgress = this.#meter?.feed(chunk) === true
     let isWanted = false
     try {
       isWanted = this.#onChunk(chunk)
@@ -141,7 +139,7 @@ class Exchange implements TransportSink, StopListener {
       this.#throw(bug)
     }
     if (this.#isSettled) return
-    if (isWanted) this.#watchdog.arm('idle', idleMs)
+    if (isWanted) this.#move(hasProgress)
     else this.#settle(null, true)
   }
 
@@ -178,6 +176,14 @@ class Exchange implements TransportSink, StopListener {
     const end = isCut ? Math.max(0, this.#wire.caps.errorBytesMax - place.redact.lengthMax) : bytes.length
     const body = new TextDecoder().decode(bytes.subarray(0, end))
     return statusFault(place, { status, body, retryAt: retryAtOf(headers, this.#wire.clock.now()) })
+  }
+
+  /** Something came: the limits between two pieces begin anew. */
+  #move(hasProgress: boolean): void {
+    const { idleMs, progressMs } = this.#wire.timeouts
+    const nowMs = this.#watchdog.now()
+    if (hasProgress) this.#watchdog.arm('progress', progressMs, nowMs)
+    this.#watchdog.arm('idle', idleMs, nowMs)
   }
 
   /** Whether it goes on. */
@@ -245,30 +251,29 @@ class ErrorBody {
   }
 }
 
+// As the loop tells them apart.
+const JSON_TYPE = /\bjson\b/iu
+const STREAM_TYPE = /^\s*text\/event-stream\b/iu
+// These are undone. One is a proxy's doing; a chain of them is an attack, for each multiplies the next.
+const READ_ENCODING = /^(?:identity|gzip|x-gzip|deflate|br)?$/iu
+
 /** Why a successful status is not followed by a response; null: it may be. */
 function objectionTo(headers: ResponseHeaders, type: string | null): string | null {
   const encoding = headers.get('content-encoding')
-  // These are undone. One is a proxy's doing; a chain of them is an attack, for each multiplies the next.
-  if (encoding !== null && !/^(?:identity|gzip|x-gzip|deflate|br)?$/iu.test(encoding.trim())) {
+  if (encoding !== null && !READ_ENCODING.test(encoding.trim())) {
     return `with the encoding ${encoding}, which is not read`
   }
-  const isReadable = type === null || type === '' || isJson(type) || /^\s*text\/event-stream\b/iu.test(type)
+  const isReadable = type === null || type === '' || STREAM_TYPE.test(type) || JSON_TYPE.test(type)
   return isReadable ? null : `with ${type}, not with an event stream or JSON`
 }
 
-// As the loop tells them apart.
-function isJson(contentType: string): boolean {
-  return /\bjson\b/iu.test(contentType)
-}
-
-const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-vercel-id', 'cf-ray']
-
 function requestIdOf(headers: ResponseHeaders): string | null {
-  for (const name of REQUEST_ID_HEADERS) {
-    const id = textOf(headers.get(name))
-    if (id !== null) return id
-  }
-  return null
+  return (
+    textOf(headers.get('x-request-id')) ??
+    textOf(headers.get('request-id')) ??
+    textOf(headers.get('x-vercel-id')) ??
+    textOf(headers.get('cf-ray'))
+  )
 }
 
 let typeBefore: string | null = null

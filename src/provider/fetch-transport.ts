@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
 import { withConnectProbe } from './connect-probe.ts'
 import { headersOf, type Transport, type TransportSink } from './transport.ts'
 
@@ -10,7 +12,9 @@ export function fetchTransport(fetch: typeof globalThis.fetch): Transport {
     const init: RequestInit = { method, headers: headersOf(request), body, signal, redirect: 'manual' }
     const watcher = { onQueued: () => sink.onQueued(), onConnected: () => sink.onConnected() }
     void withConnectProbe(watcher, () => deliver(() => fetch(url, init), sink, signal))
-    return () => controller.abort()
+    // A limit runs out in nobody's context; the fetch hears of it in that of who sent the request.
+    const enter = AsyncLocalStorage.snapshot()
+    return () => enter(() => controller.abort())
   }
 }
 

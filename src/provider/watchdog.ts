@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.ts'
+import { alarmOf, type Watched } from './alarm.ts'
 import type { STOP_RULES } from './retry-table.ts'
 
 /** What put an end to an exchange from our side. */
 export type StopCause = keyof typeof STOP_RULES
 
-// Of those that are due at once the first is named.
+// Of those that are reached at once the first is named.
 const LIMITS = ['total', 'connect', 'headers', 'idle', 'progress'] as const
 type Limit = (typeof LIMITS)[number]
 
@@ -17,15 +18,14 @@ export interface StopListener {
  * The limits of one exchange, and the caller's signal. Whatever ends the exchange calls `end`: after that no timer and
  * no listener is left.
  *
- * All limits have one timer, which is due with the first of them or before. Most are moved on or taken back long before
- * they are reached, and that is a number that changes; a timer that finds nothing due is set for what comes first.
+ * Most limits are moved on or taken back long before they are reached, and that is a number that changes; the timer is that
+ * of all exchanges.
  */
-export class Watchdog {
-  readonly #clock: Clock
+export class Watchdog implements Watched {
+  index = -1
+  readonly #alarm: ReturnType<typeof alarmOf>
   readonly #caller: AbortSignal
   readonly #listener: StopListener | StopListener['onStop']
-  // All times are counted from here: a small whole number needs no object of its own, as one since 1970 does.
-  readonly #startMs: number
   readonly #due: Record<Limit, number | null> = {
     connect: null,
     headers: null,
@@ -33,25 +33,27 @@ export class Watchdog {
     progress: null,
     total: null,
   }
-  #timerAt = 0
-  #takeBack: (() => void) | null = null
   #isEnded = false
 
   constructor(clock: Clock, caller: AbortSignal, listener: StopListener | StopListener['onStop']) {
-    this.#clock = clock
+    this.#alarm = alarmOf(clock)
     this.#caller = caller
     this.#listener = listener
-    this.#startMs = clock.now()
-    caller.addEventListener('abort', this.#onWake)
+    caller.addEventListener('abort', this.#onAbort)
+    this.#alarm.add(this)
+  }
+
+  /** Now, for those who start two limits at once. */
+  now(): number {
+    return this.#alarm.now()
   }
 
   /** Starts a limit, or starts it anew. */
-  arm(cause: Limit, ms: number): void {
+  arm(cause: Limit, ms: number, nowMs: number = this.#alarm.now()): void {
     if (this.#isEnded) return
-    // A whole number already; this is what makes V8 keep it as one.
-    const at = Math.ceil(this.#clock.now() - this.#startMs) + ms
+    const at = nowMs + ms
     this.#due[cause] = at
-    if (this.#takeBack === null || at < this.#timerAt) this.#set(at, this.#startMs + at)
+    this.#alarm.expect(at)
   }
 
   disarm(cause: Limit): void {
@@ -60,28 +62,21 @@ export class Watchdog {
 
   /** Lets go of everything. */
   end(): void {
+    if (this.#isEnded) return
     this.#isEnded = true
-    this.#takeBack?.()
-    this.#takeBack = null
-    this.#caller.removeEventListener('abort', this.#onWake)
+    this.#alarm.remove(this)
+    this.#caller.removeEventListener('abort', this.#onAbort)
   }
 
-  /** Sets the timer for a limit. The clock may have been set back since that was started: then it rings at another time. */
-  #set(at: number, ringsAt: number): void {
-    this.#takeBack?.()
-    this.#timerAt = at
-    this.#takeBack = this.#clock.setTimer(ringsAt, this.#onWake)
+  get firstAt(): number {
+    return this.#due[this.#first()] ?? Number.POSITIVE_INFINITY
   }
 
-  // One function for the signal and the timer: there is one of them for each request that waits.
-  readonly #onWake = (): void => {
-    if (this.#caller.aborted) this.#stop('aborted')
-    else this.#ring()
+  onReached(): void {
+    this.#stop(this.#first())
   }
 
-  #ring(): void {
-    const reached = this.#timerAt
-    this.#takeBack = null
+  #first(): Limit {
     let first: Limit = 'total'
     let firstAt = Number.POSITIVE_INFINITY
     for (const limit of LIMITS) {
@@ -90,9 +85,10 @@ export class Watchdog {
       first = limit
       firstAt = at
     }
-    if (firstAt <= reached) this.#stop(first)
-    else if (firstAt !== Number.POSITIVE_INFINITY) this.#set(firstAt, this.#clock.now() + firstAt - reached)
+    return first
   }
+
+  readonly #onAbort = (): void => this.#stop('aborted')
 
   #stop(cause: StopCause): void {
     if (this.#isEnded) return
