@@ -152,8 +152,9 @@ function senderTo(path: string, endpoint: Endpoint, wire: Wire, expects: 'stream
 
 // The run's id is in the key, and a caller may choose that.
 const KEY_LENGTH_MAX = 200
+const KEY = /^[\x21-\x7e]+$/u
 
 function headerSafe(key: string): string {
-  const isSafe = key.length <= KEY_LENGTH_MAX && /^[\x21-\x7e]+$/u.test(key)
+  const isSafe = key.length <= KEY_LENGTH_MAX && KEY.test(key)
   return isSafe ? key : createHash('sha256').update(key).digest('hex')
 }

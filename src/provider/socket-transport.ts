@@ -111,6 +111,9 @@ interface Place {
   readonly pool: ConnectionPool
   /** The first lines of every request. */
   readonly opening: string
+  /** How the last request began, and the headers that it had: mostly those of all. */
+  start: string
+  startHeaders: TransportRequest['headers'] | null
 }
 
 const pools = new Map<string, ConnectionPool>()
@@ -135,6 +138,8 @@ function placeOf(url: URL): Place {
   const place = {
     pool,
     opening: ` ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`,
+    start: '',
+    startHeaders: null,
   }
   places.set(url, place)
   return place
@@ -143,12 +148,12 @@ function placeOf(url: URL): Place {
 /** A request as it is written. Text of one byte a character is written without a copy of it. */
 function piecesOf(place: Place, request: TransportRequest): readonly (string | Uint8Array)[] {
   const { method, headers, idempotencyKey, body } = request
-  let head = `${method}${place.opening}${linesOf(headers)}`
+  let head = method + linesOf(place, headers)
   if (idempotencyKey !== null) head += headerLine('idempotency-key', idempotencyKey)
   if (body === null) return [`${head}\r\n`]
   const pieces = request.pieces ?? [{ text: body, byteLength: Buffer.byteLength(body) }]
   let length = 0
-  for (const { byteLength } of pieces) length += byteLength
+  for (let at = 0; at < pieces.length; at += 1) length += pieces[at]?.byteLength ?? 0
   head += `content-length: ${length}\r\n\r\n`
   const only = pieces[0]
   if (pieces.length === 1 && only?.text.length === length) return [head + only.text]
@@ -158,20 +163,22 @@ function piecesOf(place: Place, request: TransportRequest): readonly (string | U
   ]
 }
 
-const writtenHeaders = new WeakMap<TransportRequest['headers'], string>()
-
-function linesOf(headers: TransportRequest['headers']): string {
-  const known = writtenHeaders.get(headers)
-  if (known !== undefined) return known
-  let lines = ''
+/** The lines that all requests to a place begin with, behind the method. */
+function linesOf(place: Place, headers: TransportRequest['headers']): string {
+  if (place.startHeaders === headers) return place.start
+  let lines = place.opening
   for (const [name, value] of Object.entries(headers)) lines += headerLine(name, value)
-  writtenHeaders.set(headers, lines)
+  place.start = lines
+  place.startHeaders = headers
   return lines
 }
 
+const NO_NAME = /[^!-9;-~]/u
+const NO_VALUE = /[^\t\x20-\x7e]/u
+
 /** Endpoints check what they are given; this is where a line break would become a header of its own. */
 function headerLine(name: string, value: string): string {
-  if (/[^!-9;-~]/u.test(name) || /[^\t\x20-\x7e]/u.test(value)) {
+  if (NO_NAME.test(name) || NO_VALUE.test(value)) {
     throw new TypeError(`the header ${JSON.stringify(name)} has a character that it cannot carry`)
   }
   return `${name}: ${value}\r\n`
