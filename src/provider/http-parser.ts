@@ -156,25 +156,28 @@ export class ResponseParser {
         continue
       }
       let left = this.#left
-      // One chunk after the other, as long as what stands before the next is there and written as it mostly is: a line end,
-      // a size, a line end. Anything else is looked at byte by byte.
-      for (;;) {
-        const stop = at + left < length ? at + left : length
-        if (end !== at) bytes.copyWithin(end, at, stop)
-        end += stop - at
-        left -= stop - at
-        at = stop
-        if (left > 0 || at + SIZE_LINE_MAX > length || bytes[at] !== CR || bytes[at + 1] !== LF) break
-        let next = at + 2
-        for (let digit = DIGITS[bytes[next] ?? 0] ?? -1; digit >= 0 && next - at < SIZE_LINE_MAX - 2;) {
-          left = left * 16 + digit
+      // One chunk after the other, as long as it is there with what stands before the next, and that is written as it mostly
+      // is: a line end, a size, a line end. Anything else is looked at byte by byte.
+      for (let stop = at + left; stop + SIZE_LINE_MAX <= length; stop = at + left) {
+        if (bytes[stop] !== CR || bytes[stop + 1] !== LF) break
+        let next = stop + 2
+        let size = 0
+        for (let digit = DIGITS[bytes[next] ?? 0] ?? -1; digit >= 0; digit = DIGITS[bytes[next] ?? 0] ?? -1) {
+          size = size * 16 + digit
           next += 1
-          digit = DIGITS[bytes[next] ?? 0] ?? -1
         }
-        if (bytes[next] !== CR || bytes[next + 1] !== LF) left = 0
-        if (left === 0) break
+        if (size === 0 || next - stop > SIZE_LINE_MAX - 2 || bytes[next] !== CR || bytes[next + 1] !== LF)
+          break
+        if (end !== at) bytes.copyWithin(end, at, stop)
+        end += left
         at = next + 2
+        left = size
       }
+      const stop = Math.min(at + left, length)
+      if (end !== at) bytes.copyWithin(end, at, stop)
+      end += stop - at
+      left -= stop - at
+      at = stop
       this.#left = left
       this.#awaits = left === 0 ? 'data_cr' : 'data'
     }
