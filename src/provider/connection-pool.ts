@@ -1,4 +1,4 @@
-import { Connection, type Origin } from './connection.ts'
+import { Connection, OWN_CONTEXT, type Origin } from './connection.ts'
 
 const SWEEP_MS = 1000
 
@@ -45,6 +45,6 @@ export class ConnectionPool {
     connection.goodUntil = this.#now() + reuseMs
     this.#idle.push(connection)
     // Nothing that only waits keeps a process from ending.
-    this.#sweeper ??= setTimeout(() => this.sweep(), SWEEP_MS).unref()
+    this.#sweeper ??= OWN_CONTEXT.runInAsyncScope(() => setTimeout(() => this.sweep(), SWEEP_MS).unref())
   }
 }

@@ -23,7 +23,7 @@ export interface ConnectionUser extends ResponseSink {
 }
 
 // Connections belong to nobody who sends a request: what is kept in such a context would be kept as long as they are.
-const OWN_CONTEXT = new AsyncResource('loopchart.connection')
+export const OWN_CONTEXT = new AsyncResource('loopchart.connection')
 
 // What is read is dealt with before anything else is: one buffer does for all. A write to a secure connection may read
 // from it, in the middle of what another has read, so that each of those has its own; no record of TLS is larger.
@@ -118,15 +118,22 @@ export class Connection {
 
   #read(buffer: Buffer, count: number): void {
     const user = this.#user
-    const parser = this.#parser
     // Nobody asked for anything.
     if (user === null) return this.drop()
+    user.context.runInAsyncScope(Connection.#feed, undefined, this, user, buffer.subarray(0, count))
+  }
+
+  /** What happens with each read, in the context of its user and without a function made for it. */
+  static readonly #feed = (connection: Connection, user: ConnectionUser, bytes: Buffer): void => {
+    const parser = connection.#parser
     try {
-      user.context.runInAsyncScope(feed, undefined, parser, buffer.subarray(0, count))
+      parser.feed(bytes)
     } catch (error) {
-      return this.#fail(error)
+      return connection.#fail(error)
     }
-    if (parser.isDone && this.#user === user) this.#finish(user, parser.reuseMs)
+    if (!parser.isDone || connection.#user !== user) return
+    connection.#free(parser.reuseMs)
+    user.onDone()
   }
 
   /** The other side has ended it. */
@@ -138,10 +145,12 @@ export class Connection {
     } catch (error) {
       return this.#fail(error)
     }
-    this.#finish(user, 0)
+    this.drop()
+    user.context.runInAsyncScope(() => user.onDone())
   }
 
-  #finish(user: ConnectionUser, reuseMs: number): void {
+  /** Its response is whole. */
+  #free(reuseMs: number): void {
     // A server that answers before it has read everything may never read the rest.
     if (reuseMs > 0 && this.#socket.writableLength === 0 && this.isOpen) {
       this.#leave()
@@ -151,7 +160,6 @@ export class Connection {
     } else {
       this.drop()
     }
-    user.context.runInAsyncScope(tellDone, undefined, user)
   }
 
   /** Nobody uses it any more. */
@@ -165,15 +173,6 @@ export class Connection {
     this.drop()
     if (user !== null) user.context.runInAsyncScope(() => user.onFail(error))
   }
-}
-
-// What happens with each read and each response is told without a function made for it.
-function feed(parser: ResponseParser, bytes: Buffer): void {
-  parser.feed(bytes)
-}
-
-function tellDone(user: ConnectionUser): void {
-  user.onDone()
 }
 
 const KEEP_ALIVE_DELAY_MS = 60_000
