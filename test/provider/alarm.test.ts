@@ -75,18 +75,23 @@ test('one that is stopped may end another that is due at the same time', () => {
 })
 
 test('a clock whose functions need it is asked as it wants to be', () => {
-  class Counted {
+  class Standing {
     readonly atMs = 5
+    readonly timers: number[] = []
     now(): number {
       return this.atMs
     }
-    setTimer(): () => void {
-      return () => undefined
+    setTimer(atMs: number): () => void {
+      this.timers.push(atMs)
+      return () => this.timers.pop()
     }
   }
-  const dog = new Watchdog(new Counted(), new AbortController().signal, () => undefined)
+  const clock = new Standing()
+  const dog = new Watchdog(clock, new AbortController().signal, () => undefined)
   dog.arm('total', 10)
+  expect(clock.timers).toEqual([15])
   dog.end()
+  expect(clock.timers).toEqual([])
 })
 
 test('the timer keeps nothing of the context of who sent a request, and a fetch is ended in that context', async () => {

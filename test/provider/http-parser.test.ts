@@ -315,13 +315,16 @@ test('a parser that lets go of a response in the middle reads the next one from 
   expect([bodies, parser.isDone, parser.reuseMs > 0]).toEqual([['read'], true, true])
 })
 
+function ofLength(length: string): string {
+  return response([`content-length: ${length}`, 'x-a: 1'], 'hello world')
+}
+
 test('a head that is the one before to the letter means the same, and any other is read for itself', () => {
-  const head = (length: string): string => response([`content-length: ${length}`, 'x-a: 1'], 'hello world')
-  const [first, again, other] = [read(head('5')), read(head('5')), read(head('6'))]
+  const [first, again, other] = [read(ofLength('5')), read(ofLength('5')), read(ofLength('6'))]
   expect([first.body, again.body, other.body]).toEqual(['hello', 'hello', 'hello '])
   expect(again.heads[0]?.headers.get('x-a')).toBe('1')
   // One that was refused is refused again, and what came before it is still known.
-  expect(() => read(head('5x'))).toThrow('its length is no number')
-  expect(() => read(head('5x'))).toThrow('its length is no number')
-  expect(read(head('5')).body).toBe('hello')
+  expect(() => read(ofLength('5x'))).toThrow('its length is no number')
+  expect(() => read(ofLength('5x'))).toThrow('its length is no number')
+  expect(read(ofLength('5')).body).toBe('hello')
 })
