@@ -25,7 +25,8 @@ export class Watchdog implements Watched {
   index = -1
   readonly #alarm: ReturnType<typeof alarmOf>
   readonly #caller: AbortSignal
-  readonly #listener: StopListener | StopListener['onStop']
+  /** Null: it has ended. Whoever has waited is old to V8, and would keep what it refers to. */
+  #listener: StopListener | StopListener['onStop'] | null
   readonly #due: Record<Limit, number | null> = {
     connect: null,
     headers: null,
@@ -33,7 +34,6 @@ export class Watchdog implements Watched {
     progress: null,
     total: null,
   }
-  #isEnded = false
 
   constructor(clock: Clock, caller: AbortSignal, listener: StopListener | StopListener['onStop']) {
     this.#alarm = alarmOf(clock)
@@ -50,7 +50,7 @@ export class Watchdog implements Watched {
 
   /** Starts a limit, or starts it anew. */
   arm(cause: Limit, ms: number, nowMs: number = this.#alarm.now()): void {
-    if (this.#isEnded) return
+    if (this.#listener === null) return
     const at = nowMs + ms
     this.#due[cause] = at
     this.#alarm.expect(at)
@@ -62,8 +62,8 @@ export class Watchdog implements Watched {
 
   /** Lets go of everything. */
   end(): void {
-    if (this.#isEnded) return
-    this.#isEnded = true
+    if (this.#listener === null) return
+    this.#listener = null
     this.#alarm.remove(this)
     this.#caller.removeEventListener('abort', this.#onAbort)
   }
@@ -91,9 +91,9 @@ export class Watchdog implements Watched {
   readonly #onAbort = (): void => this.#stop('aborted')
 
   #stop(cause: StopCause): void {
-    if (this.#isEnded) return
+    const listener = this.#listener
     this.end()
-    if (typeof this.#listener === 'function') this.#listener(cause)
-    else this.#listener.onStop(cause)
+    if (typeof listener === 'function') listener(cause)
+    else listener?.onStop(cause)
   }
 }
