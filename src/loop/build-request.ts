@@ -7,7 +7,7 @@ import type { AnswerText } from './call-items.ts'
 import { InputWriter, itemsText, joined, textPiece } from './input-text.ts'
 import type { TextPiece } from './model.ts'
 import type { RequestOptions, SystemPromptPlacement } from './request-options.ts'
-import { toolChoiceFor } from './tool-choice.ts'
+import { toolChoiceFor, type ToolChoice } from './tool-choice.ts'
 
 /** What all requests of an agent have in common. */
 export interface RequestPlan {
@@ -38,23 +38,21 @@ export interface BuiltRequest {
  * when the result breaks the schema, which only a wrong plan can bring about.
  */
 export function buildRequest(plan: RequestPlan, input: RespondInput): BuiltRequest {
-  const { requestOptions: options } = plan
   // Never both ways at once: a request with an id carries new items only.
   const previousId = input.mode === 'previous_response_id' ? input.previousResponseId : null
-  const written = writerOf(plan, previousId === null ? 'stateless' : 'previous_response_id').write(
+  const texts = textsOf(plan)
+  const written = writerOf(plan, texts, previousId === null ? 'stateless' : 'previous_response_id').write(
     input.items,
   )
-  const prompt = placeInstructions(plan.instructions, input, previousId !== null, options)
-  const head = headOf(plan, prompt.instructions)
-  const fields = parseRequest({
-    ...supported(plan, choiceOfTools(plan, input)),
-    ...(previousId === null ? {} : { previous_response_id: previousId }),
-  })
-  const opening = `${joined(head.opening, JSON.stringify(fields).slice(1, -1))},"input":[`
-  const first = itemsText(prompt.items)
+  const placement = placementOf(plan, input.mode)
+  const head = headOf(plan, texts, placement, input)
+  const opening = `${openingOf(head, input.toolCallsLeft, previousId)},"input":[`
+  const warnings = head.warnings.concat(written.warnings)
+  // Instructions as a field are not inherited by a response that continues another, and go with every request. As an item
+  // they are, and would be said twice.
+  if (previousId !== null) return { text: `${opening}${written.text}]}`, pieces: undefined, warnings }
+  const first = itemsText(promptItems(plan, placement))
   const text = `${opening}${joined(first, written.text)}]}`
-  const warnings = [...head.warnings, ...written.warnings]
-  if (previousId !== null) return { text, pieces: undefined, warnings }
   // The text itself is shared with those before and after it, as long as nobody makes it one piece.
   if (written.pieces.length === 0) return { text, pieces: [textPiece(ownText(text))], warnings }
   const before = textPiece(`${opening}${first === '' ? '' : `${first},`}`)
@@ -62,12 +60,27 @@ export function buildRequest(plan: RequestPlan, input: RespondInput): BuiltReque
   return { text, pieces: [before, ...written.pieces, behind], warnings }
 }
 
-const WRITERS = new WeakMap<RequestPlan, Partial<Record<ContinuityMode, InputWriter>>>()
+/** What is kept of a plan from one request to the next. */
+interface PlanTexts {
+  readonly writers: Partial<Record<ContinuityMode, InputWriter>>
+  readonly heads: Map<string, RequestHead>
+}
 
-function writerOf(plan: RequestPlan, mode: ContinuityMode): InputWriter {
-  const writers = WRITERS.get(plan) ?? {}
-  WRITERS.set(plan, writers)
-  const { requestOptions, answerText } = plan
+const TEXTS = new WeakMap<RequestPlan, PlanTexts>()
+
+function textsOf(plan: RequestPlan): PlanTexts {
+  const known = TEXTS.get(plan)
+  if (known !== undefined) return known
+  const texts: PlanTexts = { writers: {}, heads: new Map() }
+  TEXTS.set(plan, texts)
+  return texts
+}
+
+function writerOf(
+  { requestOptions, answerText }: RequestPlan,
+  { writers }: PlanTexts,
+  mode: ContinuityMode,
+): InputWriter {
   return (writers[mode] ??= new InputWriter({ mode, isStored: requestOptions.store !== false, answerText }))
 }
 
@@ -80,29 +93,67 @@ export function requestBuilder(plans: readonly RequestPlan[]): (input: RespondIn
   }
 }
 
-/** The part of a request that is the same each time, as text: checked and written once. */
+/** The part of a request that is the same for all turns of a kind, as text: checked and written once. */
 interface RequestHead {
   /** Without the brace that closes it. */
   readonly opening: string
+  readonly hasCallLimit: boolean
   readonly warnings: readonly string[]
 }
 
-const HEADS = new WeakMap<RequestPlan, Map<string | null, RequestHead>>()
-
-function headOf(plan: RequestPlan, instructions: string | null): RequestHead {
-  const heads = HEADS.get(plan) ?? new Map<string | null, RequestHead>()
-  HEADS.set(plan, heads)
-  const head = heads.get(instructions) ?? writeHead(plan, instructions)
-  heads.set(instructions, head)
+// By what heads of one plan differ in: where the instructions are, and the choice of tools.
+function headOf(
+  plan: RequestPlan,
+  { heads }: PlanTexts,
+  placement: SystemPromptPlacement | null,
+  input: RespondInput,
+): RequestHead {
+  const { toolChoice, stickyToolChoice } = plan.requestOptions
+  const choice = toolChoiceFor(toolChoice, stickyToolChoice, input)
+  const isField = placement === 'instructions' || placement === 'both'
+  const kind = typeof choice === 'string' ? choice : input.isChoiceSatisfied ? 'later' : 'first'
+  const key = isField ? `instructions ${kind}` : kind
+  const known = heads.get(key)
+  if (known !== undefined) return known
+  const head = writeHead(plan, isField ? plan.instructions : null, choice)
+  heads.set(key, head)
   return head
 }
 
-function writeHead(plan: RequestPlan, instructions: string | null): RequestHead {
+/** The fields that differ from turn to turn, behind those that do not. */
+function openingOf(
+  { opening, hasCallLimit }: RequestHead,
+  callsLeft: number,
+  previousId: string | null,
+): string {
+  const fields = {
+    // The schema knows no 0; the chart stops before a call that is over the limit.
+    max_tool_calls: hasCallLimit ? Math.max(1, callsLeft) : undefined,
+    previous_response_id: previousId ?? undefined,
+  }
+  if (!areTurnFields(fields)) parseRequest(fields)
+  return joined(opening, JSON.stringify(fields).slice(1, -1))
+}
+
+// All that the schema asks of the two. It is large, and to go through it for them takes longer than to write them.
+function areTurnFields(fields: Readonly<Record<string, unknown>>): boolean {
+  const { max_tool_calls: callsMax, previous_response_id: id } = fields
+  if (id !== undefined && typeof id !== 'string') return false
+  return (
+    callsMax === undefined ||
+    (typeof callsMax === 'number' && Number.isSafeInteger(callsMax) && callsMax >= 1)
+  )
+}
+
+function writeHead(plan: RequestPlan, instructions: string | null, choice: ToolChoice): RequestHead {
   const { requestOptions: options } = plan
+  // Without tools, providers refuse the fields that are about tools.
+  const hasTools = plan.definitions.length > 0
   const fields: Readonly<Record<string, unknown>> = withoutNulls({
     model: plan.model,
     instructions,
-    ...declaredTools(plan),
+    tools: hasTools ? plan.definitions : null,
+    parallel_tool_calls: hasTools ? options.parallelToolCalls : null,
     reasoning: options.reasoning,
     text: options.text,
     temperature: options.temperature,
@@ -115,11 +166,13 @@ function writeHead(plan: RequestPlan, instructions: string | null): RequestHead 
     include: options.include.length === 0 ? null : options.include,
     store: options.store,
     stream: plan.stream,
+    tool_choice: hasTools ? choice : null,
   })
-  const toolFields = plan.definitions.length === 0 ? [] : ['tool_choice', 'max_tool_calls']
-  const dropped = [...Object.keys(fields), ...toolFields].filter((field) => plan.unsupported.includes(field))
+  const written = hasTools ? [...Object.keys(fields), 'max_tool_calls'] : Object.keys(fields)
+  const dropped = written.filter((field) => plan.unsupported.includes(field))
   return {
     opening: JSON.stringify(parseRequest(supported(plan, fields))).slice(0, -1),
+    hasCallLimit: hasTools && !plan.unsupported.includes('max_tool_calls'),
     warnings: [
       ...options.warnings,
       ...dropped.map((field) => `the provider does not take ${field}: it is left out of every request`),
@@ -135,45 +188,22 @@ function supported(
   return Object.fromEntries(Object.entries(fields).filter(([field]) => !unsupported.includes(field)))
 }
 
-interface PlacedInstructions {
-  readonly instructions: string | null
-  readonly items: readonly InputItem[]
+/** Where the instructions go; null when there are none. */
+function placementOf(
+  { instructions, requestOptions }: RequestPlan,
+  mode: ContinuityMode,
+): SystemPromptPlacement | null {
+  if (instructions === null || instructions === '') return null
+  return requestOptions.systemPromptPlacement ?? (mode === 'stateless' ? 'system' : 'instructions')
 }
 
-// The field is not inherited by a response that continues another and goes with every request. An item is
-// inherited and would be said twice.
-function placeInstructions(
-  text: string | null,
-  { mode }: RespondInput,
-  isContinued: boolean,
-  { systemPromptPlacement }: RequestOptions,
-): PlacedInstructions {
-  if (text === null || text === '') return { instructions: null, items: [] }
-  const placement: SystemPromptPlacement =
-    systemPromptPlacement ?? (mode === 'stateless' ? 'system' : 'instructions')
-  const isField = placement === 'instructions' || placement === 'both'
+function promptItems(
+  { instructions }: RequestPlan,
+  placement: SystemPromptPlacement | null,
+): readonly InputItem[] {
+  if (instructions === null || placement === null || placement === 'instructions') return []
   const role = placement === 'developer' ? 'developer' : 'system'
-  const isItem = placement !== 'instructions' && !isContinued
-  return {
-    instructions: isField ? text : null,
-    items: isItem ? [{ type: 'message', role, content: text }] : [],
-  }
-}
-
-// Without tools, providers refuse the fields that are about tools.
-function declaredTools({ definitions, requestOptions }: RequestPlan): Readonly<Record<string, unknown>> {
-  if (definitions.length === 0) return {}
-  return { tools: definitions, parallel_tool_calls: requestOptions.parallelToolCalls }
-}
-
-function choiceOfTools(plan: RequestPlan, input: RespondInput): Readonly<Record<string, unknown>> {
-  if (plan.definitions.length === 0) return {}
-  const { toolChoice, stickyToolChoice } = plan.requestOptions
-  return {
-    tool_choice: toolChoiceFor(toolChoice, stickyToolChoice, input),
-    // The schema knows no 0; the chart stops before a call that is over the limit.
-    max_tool_calls: Math.max(1, input.toolCallsLeft),
-  }
+  return [{ type: 'message', role, content: instructions }]
 }
 
 function withoutNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

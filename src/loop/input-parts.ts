@@ -16,6 +16,9 @@ export const LENGTH_MAX = { text: 10_485_760, image_url: 20_971_520, file_data: 
 
 export type CallerPart = InputTextContentParam | InputImageContentParamAutoParam | InputFileContentParam
 
+/** The most characters of a call id. */
+export const CALL_ID_LENGTH_MAX = 64
+
 /** Takes one text for each thing that could not be sent as it was. */
 export type Warn = (warning: string) => void
 

@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer'
 import type { AnyItem } from '../protocol/items.ts'
 import { parseRequest } from '../protocol/parse-request.ts'
 import { ownText } from '../stream/own-text.ts'
+import { outputsText } from './call-items.ts'
 import { inputItems, type InputItemsOptions } from './input-items.ts'
 import type { TextPiece } from './model.ts'
 import { CallIds, closedParts } from './pair-calls.ts'
@@ -50,7 +51,12 @@ export class InputWriter {
   /** The same items give the same text, whatever was written before. */
   write(items: readonly AnyItem[]): InputText {
     // Of what goes on from a response, only what is new is sent: there is nothing to keep.
-    if (this.#options.mode === 'previous_response_id') return this.#textOf(items, new CallIds())
+    if (this.#options.mode === 'previous_response_id') {
+      const text = outputsText(items)
+      return text === null
+        ? this.#textOf(items, new CallIds())
+        : { text, pieces: [], rest: text, warnings: [] }
+    }
     const written = this.#writtenOf(items)
     for (const end of closedParts(items, written.items.length)) {
       const part = items.slice(written.items.length, end)

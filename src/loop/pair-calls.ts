@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import type { AnyItem } from '../protocol/items.ts'
-import { isWithin, quoted, type Warn } from './input-parts.ts'
+import { CALL_ID_LENGTH_MAX, isWithin, quoted, type Warn } from './input-parts.ts'
 
 /** An item on its way into a request. */
 export interface PairedItem {
@@ -195,7 +195,7 @@ function callIdOf(item: AnyItem): string {
 
 // Open Responses, FunctionCallItemParam.
 function isSendable(callId: string): boolean {
-  return callId !== '' && isWithin(callId, 64)
+  return callId !== '' && isWithin(callId, CALL_ID_LENGTH_MAX)
 }
 
 /** The id itself at its first use; otherwise, or when the protocol does not take it, one made from it. */

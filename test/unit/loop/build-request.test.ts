@@ -254,3 +254,26 @@ test('a short request is one piece, and one that goes on from a response has non
   expect(request.pieces).toEqual([{ text: request.text, byteLength: Buffer.byteLength(request.text) }])
   expect(built(plan(), { ...followUp, previousResponseId: 'resp_1' }).pieces).toBeUndefined()
 })
+
+test.each<readonly [string, Partial<RespondInput>, RegExp]>([
+  ['half a call', { toolCallsLeft: 1.5 }, /^request_invalid: .*max_tool_calls/],
+  ['a number of calls that is none', { toolCallsLeft: Number.NaN }, /^request_invalid: .*max_tool_calls/],
+  [
+    'an id that is no text',
+    JSON.parse('{"previousResponseId":7}'),
+    /^request_invalid: .*previous_response_id/,
+  ],
+])('%s is refused though it is only checked by its type', (_, wrong, refusal) => {
+  expect(refusalOf(() => built(plan(), { ...followUp, ...wrong }))).toMatch(refusal)
+})
+
+test('what differs from turn to turn is written as JSON writes it, for any id and any number of calls', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.maxSafeInteger(), (previousResponseId, toolCallsLeft) => {
+      const { body, text } = built(plan(), { ...followUp, previousResponseId, toolCallsLeft })
+      expect(body.previous_response_id).toBe(previousResponseId)
+      expect(body.max_tool_calls).toBe(Math.max(1, toolCallsLeft))
+      expect(text).toBe(JSON.stringify(body))
+    }),
+  )
+})
