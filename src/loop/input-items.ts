@@ -50,20 +50,36 @@ export function inputItems(
 ): SentItems {
   const warnings = new Set<string>()
   const warn: Warn = (warning) => warnings.add(warning)
-  if (options.mode === 'previous_response_id') {
-    const sent = firstOutputs(items, warn).flatMap((one) => sentItem(one, options, warn) ?? [])
-    return { items: sent, warnings: [...warnings] }
-  }
-  const sent = pairCalls(items, warn, ids).flatMap((one) => {
+  const isWhole = options.mode === 'stateless'
+  const paired = isWhole ? pairCalls(items, warn, ids) : firstOutputs(items, warn)
+  const sent: InputItem[] = []
+  const places: (number | null)[] = []
+  for (const one of paired) {
     const input = sentItem(one, options, warn)
-    return input === null ? [] : [{ at: one.at, input }]
-  })
-  const orphans = orphansIn(items, new Set(sent.map(({ at }) => at)))
-  if (sent.some(({ at }) => orphans.has(at))) {
+    if (input === null) continue
+    sent.push(input)
+    places.push(one.at)
+  }
+  const kept = isWhole && items.some(isReasoning) ? withoutOrphans(items, sent, places, warn) : sent
+  return { items: kept, warnings: [...warnings] }
+}
+
+function isReasoning({ type }: AnyItem): boolean {
+  return type === 'reasoning'
+}
+
+function withoutOrphans(
+  items: readonly AnyItem[],
+  sent: readonly InputItem[],
+  places: readonly (number | null)[],
+  warn: Warn,
+): readonly InputItem[] {
+  const orphans = orphansIn(items, new Set(places))
+  const kept = sent.filter((_, at) => !orphans.has(places[at] ?? null))
+  if (kept.length < sent.length) {
     warn('reasoning was left out because the item that it led to is not there or cannot be sent')
   }
-  const whole = sent.filter(({ at }) => !orphans.has(at)).map(({ input }) => input)
-  return { items: whole, warnings: [...warnings] }
+  return kept
 }
 
 /** Providers refuse reasoning that does not lead to an item of its response, also when that one cannot be sent. */

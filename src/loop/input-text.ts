@@ -68,10 +68,10 @@ export class InputWriter {
     }
     // What is open may be sent in another way once more is known.
     const open = this.#textOf(items.slice(written.items.length), new CallIds(written.ids))
-    const warnings = new Set([...written.warnings, ...open.warnings])
     const rest = joined(written.text, open.text)
-    const { settled, pieces } = written
-    return { text: joined(settled, rest), pieces: [...pieces], rest, warnings: [...warnings] }
+    const { settled, pieces, warnings: before } = written
+    const warnings = before.size === 0 ? open.warnings : [...new Set([...before, ...open.warnings])]
+    return { text: joined(settled, rest), pieces: [...pieces], rest, warnings }
   }
 
   #writtenOf(items: readonly AnyItem[]): Written {

@@ -23,6 +23,8 @@ export function pairCalls(
   warn: Warn,
   ids: CallIds = new CallIds(),
 ): readonly PairedItem[] {
+  // As a first request: there is nothing to pair.
+  if (!items.some(isCallOrOutput)) return items.map((item, at) => ({ item, callId: '', at }))
   const groups = groupsOf(items)
   const { answers, callIds } = matchAnswers(items, groups, ids)
   const paired: PairedItem[] = []
@@ -98,6 +100,8 @@ export class CallIds {
  */
 export function closedParts(items: readonly AnyItem[], from: number): readonly number[] {
   const ends: number[] = []
+  // A response ends where another begins.
+  if (items.length - from < 2) return ends
   const open = new Set<string>()
   let group = 0
   const rest = items.slice(from)
