@@ -32,9 +32,9 @@ export function lengthIn(text: string, place: TextPlace, enough = Infinity): num
   return length
 }
 
-/** Whether a text fits without counting. */
-export function surelyFits(text: string, lengthMax: number, place: TextPlace): boolean {
-  return text.length * COST_MAX[place] <= lengthMax
+/** Whether a text of so many units fits, whatever they are. */
+export function surelyFits(units: number, lengthMax: number, place: TextPlace): boolean {
+  return units * COST_MAX[place] <= lengthMax
 }
 
 function endOfHead(text: string, lengthMax: number, place: TextPlace): number {

@@ -5,7 +5,7 @@ import { describeThrown } from './describe-thrown.ts'
 import { readContentParts, type ContentPart } from './content-parts.ts'
 import { exitCodeOf, outcomeText, type FailedOutcome } from './outcome-text.ts'
 import type { OutputEncoding } from './tool-settings.ts'
-import { ToolResult, toolResult } from './tool-result.ts'
+import { ToolResult } from './tool-result.ts'
 
 /** What goes into `output` of a `function_call_output`. */
 export type ModelOutput = string | readonly ContentPart[]
@@ -41,7 +41,7 @@ export function encodeValue(form: OutputForm, value: unknown): EncodedValue {
   try {
     const parts = form.encoding === 'raw' ? readContentParts(value, OUTPUT_LENGTH_MAX) : null
     if (parts !== null) return { output: parts, exitCode: 0, artifacts: [], fault: null, error: null }
-    const result = ToolResult.is(value) ? value : toolResult({ stdout: textOf(value) })
+    const result = ToolResult.is(value) ? value : new ToolResult({ stdout: textOf(value) })
     const { exitCode, artifacts, error } = result
     const said = error?.message ?? null
     const output = form.encoding === 'raw' ? rawText(result, said) : envelope(form.tool, result, said)
@@ -57,7 +57,7 @@ export function encodeFailure(form: OutputForm, outcome: FailedOutcome, detail =
   try {
     const text = outcomeText(outcome, detail)
     if (form.encoding === 'raw') return cutMiddle(`error: ${text}`, OUTPUT_LENGTH_MAX, 'plain')
-    return envelope(form.tool, toolResult({ exitCode: exitCodeOf(outcome) }), text)
+    return envelope(form.tool, new ToolResult({ exitCode: exitCodeOf(outcome) }), text)
   } catch {
     return OUTPUT_FALLBACK
   }
@@ -82,25 +82,38 @@ function rawText({ stdout, stderr, exitCode }: ToolResult, error: string | null)
   return cutMiddle(parts.filter((part) => part !== '').join('\n'), OUTPUT_LENGTH_MAX, 'plain')
 }
 
-// The order of the keys is part of the format: equal results must be equal bytes, or no cache will hold.
 function envelope(tool: string, result: ToolResult, error: string | null): string {
-  const { exitCode, stdout, stderr, artifacts } = result
-  const write = (out: string, err: string): string =>
-    JSON.stringify({
-      tool,
-      ok: exitCode === 0 && error === null,
-      exit_code: exitCode,
-      stdout: out,
-      stderr: err,
-      ...(artifacts.length === 0 ? {} : { artifacts: shownArtifacts(artifacts) }),
-      ...(error === null ? {} : { error }),
-    })
-  const roomMax = OUTPUT_LENGTH_MAX - codePointLength(write('', ''))
-  if (surelyFits(stdout + stderr, roomMax, 'json_string')) return write(stdout, stderr)
+  const { stdout, stderr } = result
+  // To write it is less work than to count first.
+  if (surelyFits(stdout.length + stderr.length, OUTPUT_LENGTH_MAX, 'json_string')) {
+    const whole = writeEnvelope(tool, result, error, stdout, stderr)
+    if (whole.length <= OUTPUT_LENGTH_MAX) return whole
+  }
+  const roomMax = OUTPUT_LENGTH_MAX - codePointLength(writeEnvelope(tool, result, error, '', ''))
   // Each stream has half of the room, and what the other one leaves.
   const errLength = lengthIn(stderr, 'json_string', roomMax)
   const out = cutMiddle(stdout, Math.max(Math.floor(roomMax / 2), roomMax - errLength), 'json_string')
-  return write(out, cutMiddle(stderr, roomMax - lengthIn(out, 'json_string'), 'json_string'))
+  const err = cutMiddle(stderr, roomMax - lengthIn(out, 'json_string'), 'json_string')
+  return writeEnvelope(tool, result, error, out, err)
+}
+
+// The order of the keys is part of the format: equal results must be equal bytes, or no cache will hold.
+function writeEnvelope(
+  tool: string,
+  { exitCode, artifacts }: ToolResult,
+  error: string | null,
+  stdout: string,
+  stderr: string,
+): string {
+  return JSON.stringify({
+    tool,
+    ok: exitCode === 0 && error === null,
+    exit_code: exitCode,
+    stdout,
+    stderr,
+    artifacts: artifacts.length === 0 ? undefined : shownArtifacts(artifacts),
+    error: error ?? undefined,
+  })
 }
 
 function shownArtifacts(artifacts: readonly JsonObject[]): Json {
