@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/json.ts'
 import { cutEnd } from './join-faults.ts'
-import { parseArguments } from './parse-arguments.ts'
+import { parseArguments, type ArgumentRules } from './parse-arguments.ts'
 import { quoted } from './quoted.ts'
 import type { Registry } from './registry.ts'
 import type { Preparation, PreparedCall, Tool } from './tool.ts'
@@ -38,19 +38,32 @@ export function admitCall(
   call: CallRequest,
 ): Admission | Promise<Admission> {
   const tool = registry.resolve(call.name)
-  const parsed = parseArguments(call.arguments, { isEmptyAllowed: tool?.isEmptyAllowed ?? false })
+  const parsed = parseArguments(call.arguments, tool?.isEmptyAllowed === true ? EMPTY_ALLOWED : NO_RULES)
   const value = parsed.ok ? parsed.value : null
-  const refuse = (outcome: Refusal['outcome'], message: string): Admission => {
-    return { tool, value, verdict: { outcome, message: cutEnd(message, MESSAGE_LENGTH_MAX) } }
-  }
-  if (tool === null) return refuse('unknown_tool', unknownMessage(registry, policy, call.name))
+  if (tool === null) return refused(tool, value, 'unknown_tool', unknownMessage(registry, policy, call.name))
   if (!isAllowed(policy, call.name, tool.name))
-    return refuse('not_allowed', notAllowedMessage(registry, policy))
-  if (!parsed.ok) return refuse('bad_arguments', parsed.message)
-  const admit = (prepared: Preparation): Admission =>
-    prepared.ok ? { tool, value, verdict: prepared.call } : refuse('bad_arguments', prepared.message)
+    return refused(tool, value, 'not_allowed', notAllowedMessage(registry, policy))
+  if (!parsed.ok) return refused(tool, value, 'bad_arguments', parsed.message)
   const prepared = tool.prepare(parsed.value)
-  return prepared instanceof Promise ? prepared.then(admit) : admit(prepared)
+  if (prepared instanceof Promise) return prepared.then((checked) => admitted(tool, value, checked))
+  return admitted(tool, value, prepared)
+}
+
+const EMPTY_ALLOWED: ArgumentRules = { isEmptyAllowed: true }
+const NO_RULES: ArgumentRules = {}
+
+function admitted(tool: Tool, value: JsonObject | null, prepared: Preparation): Admission {
+  if (!prepared.ok) return refused(tool, value, 'bad_arguments', prepared.message)
+  return { tool, value, verdict: prepared.call }
+}
+
+function refused(
+  tool: Tool | null,
+  value: JsonObject | null,
+  outcome: Refusal['outcome'],
+  message: string,
+): Admission {
+  return { tool, value, verdict: { outcome, message: cutEnd(message, MESSAGE_LENGTH_MAX) } }
 }
 
 /** Whether a verdict is a no. */

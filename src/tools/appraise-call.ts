@@ -59,21 +59,20 @@ export async function appraiseCall(
   registry: Registry,
   policy: ToolChoicePolicy,
   call: CallRequest,
-  { clock = systemClock, checkTimeoutMs = 10_000, rules = null }: AppraisalOptions = {},
+  options: AppraisalOptions = NO_OPTIONS,
 ): Promise<CallFacts> {
-  const within = <Value>(value: Value | Promise<Value>): Value | Promise<Value | undefined> =>
-    value instanceof Promise ? inTime(clock, checkTimeoutMs, value) : value
   const admission =
-    (await within(admitCall(registry, policy, call))) ?? unchecked(registry, call, checkTimeoutMs)
+    (await inTime(options, admitCall(registry, policy, call))) ?? unchecked(registry, call, options)
   const { tool, verdict } = admission
   if (tool === null || isRefusal(verdict)) return factsOf(call, admission, null)
   const own = verdict.needsApproval()
-  const ruling = rules === null ? null : await within(decided(rules, tool, verdict))
+  const rules = options.rules ?? null
+  const ruling = rules === null ? null : await inTime(options, decided(rules, tool, verdict))
   if (ruling === undefined) return factsOf(call, { ...admission, verdict: forbidden(UNKNOWN) }, null)
   if (ruling?.decision === 'deny') return factsOf(call, { ...admission, verdict: forbidden(ruling) }, null)
   const need = needUnder(ruling, own)
   if (need === null) return factsOf(call, admission, null)
-  const preview = (await within(verdict.preview() ?? null)) ?? `${call.name} ${call.arguments}`
+  const preview = (await inTime(options, verdict.preview())) ?? `${call.name} ${call.arguments}`
   return factsOf(call, admission, {
     ...need,
     shown: cutMiddle(visibleText(preview), SHOWN_LENGTH_MAX, 'plain'),
@@ -92,12 +91,22 @@ function forbidden(ruling: PolicyVerdict): Refusal {
 const REFUSAL_LENGTH_MAX = 1000
 const UNKNOWN: PolicyVerdict = { decision: 'deny', rule: null }
 
-async function inTime<Value>(
-  clock: Clock,
-  timeoutMs: number,
+const NO_OPTIONS: AppraisalOptions = {}
+const CHECK_TIMEOUT_MS = 10_000
+
+/** Undefined when it takes too long. What is there at once need not be waited for. */
+function inTime<Value>(
+  options: AppraisalOptions,
+  value: Value | Promise<Value>,
+): Value | Promise<Value | undefined> {
+  return value instanceof Promise ? raced(options, value) : value
+}
+
+async function raced<Value>(
+  { clock = systemClock, checkTimeoutMs = CHECK_TIMEOUT_MS }: AppraisalOptions,
   value: Promise<Value>,
 ): Promise<Value | undefined> {
-  const deadline = startDeadline(clock, clock.now() + timeoutMs)
+  const deadline = startDeadline(clock, clock.now() + checkTimeoutMs)
   const settled = await Promise.race([value, deadline.elapsed])
   deadline.clear()
   return settled
@@ -122,7 +131,11 @@ async function decided(
   }
 }
 
-function unchecked(registry: Registry, call: CallRequest, checkTimeoutMs: number): Admission {
+function unchecked(
+  registry: Registry,
+  call: CallRequest,
+  { checkTimeoutMs = CHECK_TIMEOUT_MS }: AppraisalOptions,
+): Admission {
   const message = `they could not be checked within ${checkTimeoutMs} ms`
   return {
     tool: registry.resolve(call.name),
@@ -149,11 +162,11 @@ function factsOf(
   }
 }
 
-/** What an approval is bound to. */
+/** What an approval is bound to: the list of what is said, as canonical JSON. */
 export function hashCall(call: CallRequest, tool: Tool | null, value: JsonObject | null): string {
-  const name = tool?.name ?? call.name
-  const scope = tool?.scope == null ? [] : [tool.scope]
+  const name = JSON.stringify(tool?.name ?? call.name)
+  const said = value === null ? `null,${canonicalJson(call.arguments)}` : canonicalJson(value)
+  const scope = tool?.scope == null ? '' : `,${JSON.stringify(tool.scope)}`
   // As JSON text half a surrogate pair is an escape; hashed as UTF-8, all of them would be the same.
-  const said = value === null ? [name, null, call.arguments] : [name, value]
-  return hash('sha256', canonicalJson([...said, ...scope]))
+  return hash('sha256', `[${name},${said}${scope}]`)
 }

@@ -39,13 +39,12 @@ export type ParsedArguments =
  * that would be changed is refused, with a message for the model of at most 1,000 characters.
  */
 export function parseArguments(text: string, rules: ArgumentRules = {}): ParsedArguments {
-  const { bytesMax, depthMax, valuesMax } = { ...ARGUMENT_LIMITS, ...rules }
+  const bytesMax = rules.bytesMax ?? ARGUMENT_LIMITS.bytesMax
+  const depthMax = rules.depthMax ?? ARGUMENT_LIMITS.depthMax
+  const valuesMax = rules.valuesMax ?? ARGUMENT_LIMITS.valuesMax
   if (typeof text !== 'string') return refuse('they must be text that holds a JSON object')
-  // The first check spares counting the bytes of a text that has too many characters already.
-  if (text.length > bytesMax || Buffer.byteLength(text) > bytesMax) {
-    return refuse(`they are larger than ${bytesMax} bytes`)
-  }
-  if (/^[ \t\n\r]*$/.test(text)) {
+  if (isLarger(text, bytesMax)) return refuse(`they are larger than ${bytesMax} bytes`)
+  if (!text.startsWith('{') && /^[ \t\n\r]*$/.test(text)) {
     return rules.isEmptyAllowed === true
       ? { ok: true, value: {} }
       : refuse('they are empty, send a JSON object with the properties that the tool requires')
@@ -58,6 +57,11 @@ export function parseArguments(text: string, rules: ArgumentRules = {}): ParsedA
   if (scan.faults.length > 0) return refuse(joinFaults(scan.faults))
   if (!isJsonObject(parsed.value)) return refuse(`they must be a JSON object, not ${kindOf(parsed.value)}`)
   return { ok: true, value: parsed.value }
+}
+
+// Bytes are counted only where the characters, of which none takes more than three for a unit, leave a doubt.
+function isLarger(text: string, bytesMax: number): boolean {
+  return text.length > bytesMax || (text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax)
 }
 
 function refuse(reason: string): ParsedArguments {

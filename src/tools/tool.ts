@@ -121,7 +121,7 @@ function makeTool<Arguments>(
   const { name, strict = false } = settings
   const prepared = (checked: CheckedArguments<Arguments>): Preparation =>
     checked.ok
-      ? { ok: true, call: prepareCall(settings, checked.value) }
+      ? { ok: true, call: new ToolCall(settings, checked.value) }
       : { ok: false, message: joinFaults(checked.faults) }
   return Object.freeze({
     name,
@@ -160,36 +160,54 @@ function strictly(name: string, schema: JsonObject): JsonObject {
   throw new LoopchartError('tool_invalid', `tool ${name}: inputSchema cannot be strict: ${reasons}`)
 }
 
-function prepareCall<Arguments>(settings: ToolSettings<Arguments>, args: Arguments): PreparedCall {
-  const { needsApproval = false, preview, touches, conflicts, readOnly = false } = settings
-  return {
-    needsApproval: () => {
-      if (typeof needsApproval === 'boolean') return needsApproval ? ASKED : null
-      try {
-        return needOf(needsApproval(args))
-      } catch {
-        return ASKED
-      }
-    },
-    preview: () => (preview === undefined ? null : previewOf(() => preview(args))),
-    touches: async () => {
-      if (touches === undefined) return null
-      try {
-        const touched: unknown = await touches(args)
-        return areTouches(touched) ? touched : 'unreadable'
-      } catch {
-        return 'unreadable'
-      }
-    },
-    conflicts: () => {
-      if (conflicts === undefined) return readOnly ? [] : null
-      try {
-        return textsOrNull(typeof conflicts === 'function' ? conflicts(args) : conflicts)
-      } catch {
-        return null
-      }
-    },
-    execute: (context) => settings.execute(args, context),
+/** Each call is prepared twice, when it is looked at and when it runs: a class, so that this makes one object. */
+class ToolCall<Arguments> implements PreparedCall {
+  readonly #settings: ToolSettings<Arguments>
+  readonly #args: Arguments
+
+  constructor(settings: ToolSettings<Arguments>, args: Arguments) {
+    this.#settings = settings
+    this.#args = args
+  }
+
+  needsApproval(): ApprovalNeed | null {
+    const { needsApproval = false } = this.#settings
+    if (typeof needsApproval === 'boolean') return needsApproval ? ASKED : null
+    try {
+      return needOf(needsApproval(this.#args))
+    } catch {
+      return ASKED
+    }
+  }
+
+  preview(): Promise<string | null> | null {
+    const { preview } = this.#settings
+    return preview === undefined ? null : previewOf(() => preview(this.#args))
+  }
+
+  async touches(): Promise<readonly Touch[] | 'unreadable' | null> {
+    const { touches } = this.#settings
+    if (touches === undefined) return null
+    try {
+      const touched: unknown = await touches(this.#args)
+      return areTouches(touched) ? touched : 'unreadable'
+    } catch {
+      return 'unreadable'
+    }
+  }
+
+  conflicts(): readonly string[] | null {
+    const { conflicts, readOnly = false } = this.#settings
+    if (conflicts === undefined) return readOnly ? [] : null
+    try {
+      return textsOrNull(typeof conflicts === 'function' ? conflicts(this.#args) : conflicts)
+    } catch {
+      return null
+    }
+  }
+
+  execute(context: ToolContext): unknown {
+    return this.#settings.execute(this.#args, context)
   }
 }
 
