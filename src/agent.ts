@@ -367,14 +367,15 @@ function portOf(
     appraise: (call, isChoiceSatisfied) => (isChoiceSatisfied ? later : first).appraise(call),
     answerText: first.answerText,
     claim: first.claim,
-    run: async (call, { onLate, signal, ...options }) => {
-      const late = Promise.withResolvers<CallResult>()
+    run: async (call, { key, timeoutMs, signal, onOutput, onLate, runAgent }) => {
       const { refusal, approval, argumentsHash } = call.facts
       // A call that was forbidden is told so again: what forbids it looks at more than the tool does.
       if (refusal?.outcome === 'not_allowed') return first.refuse(call, refusal)
+      const late = Promise.withResolvers<CallResult>()
       const wasAborted = signal.aborted
-      const approved = approval === null ? {} : { approvedHash: argumentsHash }
-      const result = await later.run(call, { ...options, ...approved, signal, onLate: late.resolve })
+      const approvedHash = approval === null ? undefined : argumentsHash
+      const run = { key, timeoutMs, approvedHash, onOutput, onLate: late.resolve, runAgent, signal }
+      const result = await later.run(call, run)
       if (result.outcome === 'timeout') void late.promise.then(({ outcome }) => onLate(outcome))
       if (result.outcome !== 'cancelled' || wasAborted) return result
       // Whoever stops a run listens for what the tool really came to; for a while, and then no more.

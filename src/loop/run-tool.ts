@@ -56,12 +56,13 @@ export async function runTool(
         makeFrame(io.stamp, 'warning', { cause: 'late_result', figures: { call_id: callId, outcome } }),
       )
     },
-    ...(children !== null && {
-      runAgent: (child: object, input: string, signal: AbortSignal) =>
-        isAgent(child)
-          ? children.run(child, input, { callId, key, left, onUsage, signal }, io)
-          : Promise.reject(new LoopchartError('usage', 'that is no agent')),
-    }),
+    runAgent:
+      children === null
+        ? undefined
+        : (child, input, signal) =>
+            isAgent(child)
+              ? children.run(child, input, { callId, key, left, onUsage, signal }, io)
+              : Promise.reject(new LoopchartError('usage', 'that is no agent')),
   })
   const { outcome, output, exitCode, artifacts, error, durationMs } = result
   if (error?.code === 'workspace_missing') {

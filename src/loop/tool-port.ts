@@ -44,7 +44,9 @@ interface ToolRunOptions {
    * Runs an agent as the work of the call, until the signal is aborted. Rejects for what is no agent. Without it, no call
    * can have a run of its own.
    */
-  readonly runAgent?: (agent: object, input: string, signal: AbortSignal) => Promise<AgentRunResult>
+  readonly runAgent?:
+    | ((agent: object, input: string, signal: AbortSignal) => Promise<AgentRunResult>)
+    | undefined
 }
 
 /** What the loop needs of tools, whatever they are. */

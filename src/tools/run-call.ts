@@ -7,6 +7,7 @@ import { describeThrown } from './describe-thrown.ts'
 import { encodeFailure, encodeValue, type ModelOutput, type OutputForm } from './encode-output.ts'
 import { outcomeText } from './outcome-text.ts'
 import type { Registry } from './registry.ts'
+import type { PreparedCall, Tool } from './tool.ts'
 import type { AgentResult, OutputListener } from './tool-settings.ts'
 import type { ToolChoicePolicy } from './tool-choice-policy.ts'
 
@@ -24,7 +25,7 @@ export interface RunnableCall extends CallRequest {
   /** Milliseconds from now, the check of the arguments included. */
   readonly timeoutMs: number
   /** What somebody agreed to, by hash; nobody had to without it. */
-  readonly approvedHash?: string
+  readonly approvedHash?: string | undefined
 }
 
 export interface RunCallOptions {
@@ -33,7 +34,9 @@ export interface RunCallOptions {
   /** What the tool answered after its call had been settled without it. For the log; nothing else uses it. */
   readonly onLate?: (result: CallResult) => void
   /** Runs an agent as the work of this call; without it, no tool can. */
-  readonly runAgent?: (agent: object, input: string, signal: AbortSignal) => Promise<AgentResult>
+  readonly runAgent?:
+    | ((agent: object, input: string, signal: AbortSignal) => Promise<AgentResult>)
+    | undefined
   readonly signal: AbortSignal
 }
 
@@ -56,18 +59,20 @@ type Ending = Omit<CallResult, 'durationMs'>
  * once when the signal is aborted, whatever the tool does then. Code that blocks the thread is out of reach:
  * run that in a process of its own.
  */
-export async function runCall(
-  host: CallHost,
-  call: RunnableCall,
-  options: RunCallOptions,
-): Promise<CallResult> {
+export function runCall(host: CallHost, call: RunnableCall, options: RunCallOptions): Promise<CallResult> {
+  const { promise, resolve } = Promise.withResolvers<CallResult>()
   try {
-    return await settle(host, call, options)
+    new RunningCall(host, call, options, resolve).start()
   } catch (error) {
-    // The tool cannot lead here, only a clock or a registry that is broken.
-    const form: OutputForm = { tool: '', encoding: 'envelope' }
-    return { ...failed(form, 'error', 'tool_failed', describeThrown(error)), durationMs: 0 }
+    resolve(broken(error))
   }
+  return promise
+}
+
+// The tool cannot lead here, only a clock or a registry that is broken.
+function broken(error: unknown): CallResult {
+  const form: OutputForm = { tool: '', encoding: 'envelope' }
+  return { ...failed(form, 'error', 'tool_failed', describeThrown(error)), durationMs: 0 }
 }
 
 /** What a call comes to that is not to run at all. */
@@ -75,87 +80,163 @@ export function refuseCall(registry: Registry, call: CallRequest, refusal: Refus
   return { ...refused(formOf(registry, call), refusal), durationMs: 0 }
 }
 
-async function settle(
-  host: CallHost,
-  call: RunnableCall,
-  { onOutput, onLate, runAgent = noAgents, signal }: RunCallOptions,
-): Promise<CallResult> {
-  const { clock } = host
-  const startMs = clock.now()
-  const timed = (ending: Ending): CallResult => {
-    return { ...ending, durationMs: Math.max(0, clock.now() - startMs) }
+/** A call on its way to its one result. */
+class RunningCall {
+  readonly #host: CallHost
+  readonly #call: RunnableCall
+  readonly #options: RunCallOptions
+  readonly #resolve: (result: CallResult) => void
+  readonly #form: OutputForm
+  readonly #startMs: number
+  readonly #stop = new AbortController()
+  #disarm: (() => void) | null = null
+  #isListening = false
+  /** What the call is settled with, as soon as that is known. */
+  #ending: Ending | null = null
+  #isSettled = false
+
+  constructor(
+    host: CallHost,
+    call: RunnableCall,
+    options: RunCallOptions,
+    resolve: (result: CallResult) => void,
+  ) {
+    this.#host = host
+    this.#call = call
+    this.#options = options
+    this.#resolve = resolve
+    this.#startMs = host.clock.now()
+    this.#form = formOf(host.registry, call)
   }
-  const form = formOf(host.registry, call)
-  if (signal.aborted) return timed(cancelled(form))
-  const stop = new AbortController()
-  let isSettled = false
-  const emit: OutputListener = (stream, chunk) => {
-    if (isSettled || typeof chunk !== 'string') return
-    onOutput?.(stream === 'stderr' ? stream : 'stdout', chunk)
-  }
-  const { promise, resolve } = Promise.withResolvers<Ending>()
-  const onAbort = (): void => resolve(cancelled(form))
-  const disarm = clock.setTimer(startMs + call.timeoutMs, () => resolve(timeout(form, call.timeoutMs)))
-  signal.addEventListener('abort', onAbort, { once: true })
-  const work = perform(host, call, form, { emit, runAgent, signal: stop.signal })
-  void work.then(resolve)
-  const ending = await promise
-  isSettled = true
-  disarm()
-  signal.removeEventListener('abort', onAbort)
-  if (ending.outcome === 'timeout' || ending.outcome === 'cancelled') {
-    stop.abort(
-      new LoopchartError(
-        ending.outcome === 'timeout' ? 'tool_timeout' : 'tool_cancelled',
-        outcomeText(ending.outcome),
-      ),
+
+  start(): void {
+    const { timeoutMs } = this.#call
+    if (this.#options.signal.aborted) {
+      this.#resolve(this.#timed(cancelled(this.#form)))
+      return
+    }
+    this.#disarm = this.#host.clock.setTimer(this.#startMs + timeoutMs, () =>
+      this.#cut(timeout(this.#form, timeoutMs)),
     )
-    void work.then((late) => quietly(() => onLate?.(timed(late))))
+    void this.#work()
   }
-  return timed(ending)
+
+  /** As a listener: the signal is aborted. */
+  handleEvent(): void {
+    this.#cut(cancelled(this.#form))
+  }
+
+  // Never rejects: whatever the tool does, there is an ending.
+  async #work(): Promise<void> {
+    let ending: Ending
+    try {
+      const { registry, policy } = this.#host
+      const admitted = admitCall(registry, policy, this.#call)
+      if (admitted instanceof Promise) this.#listen()
+      const { tool, value: args, verdict } = await admitted
+      if (isRefusal(verdict)) ending = refused(this.#form, verdict)
+      // Somebody agreed to what the log shows; the tool, or the place it works in, may be another one by now.
+      else if (!this.#isApproved(tool, args))
+        ending = failed(this.#form, 'not_allowed', 'approval_stale', STALE)
+      // The call may have been settled while its arguments were checked.
+      else if (this.#stop.signal.aborted) ending = cancelled(this.#form)
+      else ending = ended(this.#form, await this.#execute(verdict))
+    } catch (error) {
+      // An error of ours says more than that the tool failed.
+      const code = codeOf(error)
+      const outcome = code === 'tool_timeout' ? 'timeout' : 'error'
+      ending = failed(this.#form, outcome, code, describeThrown(error), 1)
+    }
+    // Who sees the output of a tool and cancels comes first, also where the tool has ended at once: that takes some microtasks.
+    for (let waited = 0; waited < YIELDS; waited += 1) await NOTHING
+    this.#end(ending)
+  }
+
+  #isApproved(tool: Tool | null, args: JsonObject | null): boolean {
+    const { approvedHash } = this.#call
+    return approvedHash === undefined || approvedHash === hashCall(this.#call, tool, args)
+  }
+
+  #execute(prepared: PreparedCall): unknown {
+    const { signal } = this.#stop
+    const value = prepared.execute({
+      signal,
+      callId: this.#call.callId,
+      key: this.#call.key,
+      onOutput: (stream, chunk) => this.#show(stream, chunk),
+      // It ends with the call, also at the deadline of the call alone.
+      runAgent: (agent, input) => (this.#options.runAgent ?? noAgents)(agent, input, signal),
+    })
+    // What is no object is there already.
+    if (typeof value === 'object' || typeof value === 'function') this.#listen()
+    return value
+  }
+
+  /** Hears of an abort while there is something to wait for; where there is not, it is enough to look afterwards. */
+  #listen(): void {
+    const { signal } = this.#options
+    if (this.#isListening || this.#ending !== null) return
+    if (signal.aborted) {
+      this.handleEvent()
+      return
+    }
+    this.#isListening = true
+    signal.addEventListener('abort', this, ONCE)
+  }
+
+  #show(stream: 'stdout' | 'stderr', chunk: string): void {
+    if (this.#isSettled || typeof chunk !== 'string') return
+    quietly(() => this.#options.onOutput?.(stream === 'stderr' ? stream : 'stdout', chunk))
+  }
+
+  /** Settles the call without its tool; not within the timer or the abort itself, which are somebody else's code. */
+  #cut(ending: Ending): void {
+    if (this.#ending !== null) return
+    this.#ending = ending
+    queueMicrotask(() => this.#settle(ending))
+  }
+
+  /** Takes what the work came to, or tells it to whoever wants to know what a stopped call would have been. */
+  #end(ending: Ending): void {
+    if (this.#ending === null) {
+      this.#ending = this.#options.signal.aborted ? cancelled(this.#form) : ending
+      this.#settle(this.#ending)
+    }
+    if (isStopped(this.#ending)) quietly(() => this.#options.onLate?.(this.#timed(ending)))
+  }
+
+  #settle(ending: Ending): void {
+    this.#isSettled = true
+    try {
+      this.#disarm?.()
+      if (this.#isListening) this.#options.signal.removeEventListener('abort', this)
+      if (isStopped(ending)) {
+        const code = ending.outcome === 'timeout' ? 'tool_timeout' : 'tool_cancelled'
+        this.#stop.abort(new LoopchartError(code, outcomeText(ending.outcome)))
+      }
+      this.#resolve(this.#timed(ending))
+    } catch (error) {
+      this.#resolve(broken(error))
+    }
+  }
+
+  #timed({ outcome, output, exitCode, artifacts, error }: Ending): CallResult {
+    const durationMs = Math.max(0, this.#host.clock.now() - this.#startMs)
+    return { outcome, output, exitCode, artifacts, error, durationMs }
+  }
+}
+
+const ONCE = { once: true } as const
+const YIELDS = 3
+const NOTHING = Promise.resolve()
+
+function isStopped(ending: Ending): ending is Ending & { readonly outcome: 'timeout' | 'cancelled' } {
+  return ending.outcome === 'timeout' || ending.outcome === 'cancelled'
 }
 
 // A model can call a name of any length.
 function formOf(registry: Registry, { name }: CallRequest): OutputForm {
   return { tool: name.slice(0, 64), encoding: registry.resolve(name)?.outputEncoding ?? 'envelope' }
-}
-
-// Never rejects: whatever the tool does, there is an ending.
-async function perform(
-  { registry, policy }: CallHost,
-  call: RunnableCall,
-  form: OutputForm,
-  { emit, runAgent, signal }: CallIo,
-): Promise<Ending> {
-  try {
-    const { tool, value: args, verdict } = await admitCall(registry, policy, call)
-    if (isRefusal(verdict)) return refused(form, verdict)
-    // Somebody agreed to what the log shows; the tool, or the place it works in, may be another one by now.
-    if (call.approvedHash !== undefined && call.approvedHash !== hashCall(call, tool, args)) {
-      return failed(form, 'not_allowed', 'approval_stale', STALE)
-    }
-    // The call may have been settled while its arguments were checked.
-    if (signal.aborted) return cancelled(form)
-    const value = await verdict.execute({
-      signal,
-      callId: call.callId,
-      key: call.key,
-      onOutput: (stream, chunk) => quietly(() => emit(stream, chunk)),
-      // It ends with the call, also at the deadline of the call alone.
-      runAgent: (agent, input) => runAgent(agent, input, signal),
-    })
-    return ended(form, value)
-  } catch (error) {
-    // An error of ours says more than that the tool failed.
-    const code = codeOf(error)
-    return failed(form, code === 'tool_timeout' ? 'timeout' : 'error', code, describeThrown(error), 1)
-  }
-}
-
-interface CallIo {
-  readonly emit: OutputListener
-  readonly runAgent: NonNullable<RunCallOptions['runAgent']>
-  readonly signal: AbortSignal
 }
 
 const STALE = 'it was approved for other arguments or another place than it would run with now; call again'

@@ -233,3 +233,34 @@ test('a result is plain JSON and holds no id, time or duration in what the model
   expect(JSON.parse(JSON.stringify(result))).toEqual(result)
   expect(textOf(result.output)).not.toMatch(/777|call_1|run\/1/)
 })
+
+test.each<readonly [string, unknown]>([
+  ['a text', 'done'],
+  ['nothing', undefined],
+  ['an object', { done: true }],
+  ['a promise', Promise.resolve('done')],
+])(
+  'a call that is aborted while its tool gives %s is cancelled, and what it gave comes late',
+  async (_, value) => {
+    const controller = new AbortController()
+    const late = Promise.withResolvers<CallResult>()
+    let inner: AbortSignal | undefined
+    const made = probe((__, { signal }) => {
+      inner = signal
+      controller.abort()
+      return value
+    })
+    const result = await runTool(made, { signal: controller.signal, onLate: late.resolve })
+    expect(result.outcome).toBe('cancelled')
+    expect((await late.promise).outcome).toBe('ok')
+    expect(inner?.reason).toMatchObject({ code: 'tool_cancelled' })
+  },
+)
+
+test('a call that is aborted right behind its end keeps what it came to', async () => {
+  const controller = new AbortController()
+  const made = probe(() => 'done')
+  const running = runTool(made, { signal: controller.signal })
+  void running.then(() => controller.abort())
+  expect((await running).outcome).toBe('ok')
+})
