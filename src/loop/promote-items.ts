@@ -9,8 +9,11 @@ import type { ToolPort } from './tool-port.ts'
  */
 export function promoteItems(
   { claim }: ToolPort,
-  { items, calls, status }: AssembledResponse,
+  response: AssembledResponse,
 ): Pick<AssembledResponse, 'items' | 'calls'> {
+  const { items, calls, status } = response
+  // Each function_call has its call: there are no other items that somebody could claim.
+  if (items.length === calls.length) return response
   const promoted: AssembledCall[] = []
   const waiting = [...calls]
   const kept = items.map((item, outputIndex): AnyItem => {

@@ -13,23 +13,23 @@ export function readUsage(raw: JsonObject | null): TokenUsage | null {
   const completion = readCount(raw['output_tokens']) ?? readCount(raw['completion_tokens'])
   const total = readCount(raw['total_tokens'])
   if (prompt === null && completion === null && total === null) return null
-  const inputDetails = [raw['input_tokens_details'], raw['prompt_tokens_details']]
-  const outputDetails = [raw['output_tokens_details'], raw['completion_tokens_details']]
   return {
     prompt_tokens: prompt ?? 0,
     completion_tokens: completion ?? 0,
     total_tokens: Math.max(total ?? 0, (prompt ?? 0) + (completion ?? 0)),
-    cached: readDetail(inputDetails, 'cached_tokens'),
-    reasoning: readDetail(outputDetails, 'reasoning_tokens'),
+    cached:
+      readDetail(raw['input_tokens_details'], 'cached_tokens') ??
+      readDetail(raw['prompt_tokens_details'], 'cached_tokens') ??
+      0,
+    reasoning:
+      readDetail(raw['output_tokens_details'], 'reasoning_tokens') ??
+      readDetail(raw['completion_tokens_details'], 'reasoning_tokens') ??
+      0,
   }
 }
 
-function readDetail(places: readonly (Json | undefined)[], key: string): number {
-  for (const details of places) {
-    const count = isJsonObject(details) ? readCount(details[key]) : null
-    if (count !== null) return count
-  }
-  return 0
+function readDetail(details: Json | undefined, key: string): number | null {
+  return isJsonObject(details) ? readCount(details[key]) : null
 }
 
 // Sums of safe integers stay finite; what JSON can spell beyond them would end as Infinity, which JSON cannot.
