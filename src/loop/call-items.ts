@@ -6,7 +6,7 @@ import type {
 import type { AnyItem } from '../protocol/items.ts'
 import { isJsonObject, parseJson, type Json } from '../protocol/json.ts'
 import { readText } from '../stream/open-item.ts'
-import { CALL_ID_LENGTH_MAX, fitText, LENGTH_MAX, quoted, toolOutput, type Warn } from './input-parts.ts'
+import { fitText, quoted, toolOutput, type Warn } from './input-parts.ts'
 import type { PairedItem } from './pair-calls.ts'
 
 /** What the model is told about a call that gave no output of its own. */
@@ -83,38 +83,4 @@ const OUTCOMES: Readonly<Record<Outcome, true>> = {
 
 function isOutcome(value: Json | undefined): value is Outcome {
   return typeof value === 'string' && Object.hasOwn(OUTCOMES, value)
-}
-
-// Where there are more, it no longer matters what one of them takes; and all are compared with all.
-const OUTPUTS_MAX = 16
-
-/**
- * What most turns add to a conversation that the provider has: an output that is a text for each call, which is sent as it
- * is. Written without the way that all other items take, and the same as there: null unless that is certain.
- */
-export function outputsText(items: readonly AnyItem[]): string | null {
-  if (items.length > OUTPUTS_MAX) return null
-  let text = ''
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at]
-    const written = item === undefined || isAnswered(items, at, item) ? null : outputText(item)
-    if (written === null) return null
-    text = at === 0 ? written : `${text},${written}`
-  }
-  return text
-}
-
-// Of two outputs for one call only the first is sent.
-function isAnswered(items: readonly AnyItem[], end: number, item: AnyItem): boolean {
-  for (let at = 0; at < end; at += 1) if (items[at]?.['call_id'] === item['call_id']) return true
-  return false
-}
-
-// Open Responses, FunctionCallOutputItemParam. It counts code points, of which a text never has more than units.
-function outputText(item: AnyItem): string | null {
-  const { type, call_id: callId, output, status } = item
-  if (type !== 'function_call_output' || status !== undefined) return null
-  if (typeof callId !== 'string' || callId === '' || callId.length > CALL_ID_LENGTH_MAX) return null
-  if (typeof output !== 'string' || output.length > LENGTH_MAX.text) return null
-  return `{"type":"function_call_output","call_id":${JSON.stringify(callId)},"output":${JSON.stringify(output)}}`
 }

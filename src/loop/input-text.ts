@@ -3,10 +3,10 @@ import { Buffer } from 'node:buffer'
 import type { AnyItem } from '../protocol/items.ts'
 import { parseRequest } from '../protocol/parse-request.ts'
 import { ownText } from '../stream/own-text.ts'
-import { outputsText } from './call-items.ts'
 import { inputItems, type InputItemsOptions } from './input-items.ts'
 import type { TextPiece } from './model.ts'
 import { CallIds, closedParts } from './pair-calls.ts'
+import { outputsText, promptText } from './plain-items.ts'
 
 /** The items of a request as JSON, without the brackets around them. */
 export interface InputText {
@@ -50,13 +50,11 @@ export class InputWriter {
 
   /** The same items give the same text, whatever was written before. */
   write(items: readonly AnyItem[]): InputText {
+    const isNew = this.#options.mode === 'previous_response_id'
+    const plain = isNew ? outputsText(items) : promptText(items)
+    if (plain !== null) return { text: plain, pieces: [], rest: plain, warnings: [] }
     // Of what goes on from a response, only what is new is sent: there is nothing to keep.
-    if (this.#options.mode === 'previous_response_id') {
-      const text = outputsText(items)
-      return text === null
-        ? this.#textOf(items, new CallIds())
-        : { text, pieces: [], rest: text, warnings: [] }
-    }
+    if (isNew) return this.#textOf(items, new CallIds())
     const written = this.#writtenOf(items)
     for (const end of closedParts(items, written.items.length)) {
       const part = items.slice(written.items.length, end)

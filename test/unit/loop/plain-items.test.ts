@@ -1,15 +1,15 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { outputsText } from '../../../src/loop/call-items.ts'
+import { outputsText, promptText } from '../../../src/loop/plain-items.ts'
 import type { AnyItem } from '../../../src/protocol/items.ts'
 import { parseRequest } from '../../../src/protocol/parse-request.ts'
 import { call, notRun, output, user } from './sample-run.ts'
-import { added } from './sent-items.ts'
+import { added, whole } from './sent-items.ts'
 
 /** As items are written that may be anything: taken apart, checked against the whole schema, and written. */
-function generalText(items: readonly AnyItem[]): string {
-  const { input } = parseRequest({ input: added(items).items })
+function generalText(items: readonly AnyItem[], send: typeof added = added): string {
+  const { input } = parseRequest({ input: send(items).items })
   return JSON.stringify(input).slice(1, -1)
 }
 
@@ -31,10 +31,8 @@ const CALL_ID = fc.oneof(
   fc.array(CHARACTER, { minLength: 60, maxLength: 68 }).map((characters) => characters.join('')),
   fc.jsonValue(),
 )
-const OUTPUT = fc.oneof(
-  fc.array(CHARACTER, { maxLength: 20 }).map((characters) => characters.join('')),
-  fc.jsonValue(),
-)
+const TEXT = fc.array(CHARACTER, { maxLength: 20 }).map((characters) => characters.join(''))
+const OUTPUT = fc.oneof(TEXT, fc.jsonValue())
 const ITEM = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.uuid(), fc.string()).map(([id, text]) => output(id, text)) },
   fc
@@ -92,4 +90,47 @@ test.each<readonly [string, readonly AnyItem[]]>([
   ['more than a few', Array.from({ length: 17 }, (_, at) => output(`call_${at}`, '5'))],
 ])('%s goes the general way', (_, items) => {
   expect(outputsText(items)).toBeNull()
+})
+
+const PART = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('input_text'), text: TEXT, more: fc.jsonValue() }) },
+  fc.record({ type: fc.constantFrom('input_text', 'output_text', 'input_image', null), text: OUTPUT }),
+  fc.jsonValue(),
+)
+const MESSAGE = fc
+  .record({
+    type: fc.constantFrom('message', 'message', 'message', 'reasoning'),
+    role: fc.constantFrom('user', 'user', 'user', 'system', 'assistant'),
+    content: fc.oneof({ weight: 5, arbitrary: fc.tuple(PART) }, fc.array(PART), fc.string()),
+    more: fc.constantFrom({}, { phase: 'commentary' }, { id: 'msg_1' }, { id: null }, { status: 'odd' }),
+  })
+  .map(({ more, ...item }): AnyItem => ({ ...item, ...more }))
+
+test('a prompt that is written the short way is one that the schema takes, and the same as written the general way', () => {
+  let short = 0
+  fc.assert(
+    fc.property(fc.oneof({ weight: 5, arbitrary: fc.tuple(MESSAGE) }, fc.array(MESSAGE)), (items) => {
+      const text = promptText(items)
+      if (text === null) return
+      short += 1
+      expect(text).toBe(generalText(items, whole))
+      expect(whole(items).warnings).toEqual([])
+    }),
+    { numRuns: 2000 },
+  )
+  expect(short).toBeGreaterThan(50)
+})
+
+test.each<readonly [string, readonly AnyItem[]]>([
+  ['no item', []],
+  ['two messages', [user('a'), user('b')]],
+  ['a message with an id', [{ ...user('a'), id: 'msg_1' }]],
+  ['a message with a status', [{ ...user('a'), status: 'completed' }]],
+  ['a message of somebody else', [{ ...user('a'), role: 'system' }]],
+  ['a text that is too long for a prompt', [user('x'.repeat(10_485_761))]],
+  ['content that is no list', [{ ...user('a'), content: 'a' }]],
+  ['an image', [{ ...user('a'), content: [{ type: 'input_image', image_url: 'data:,' }] }]],
+])('%s is not written the short way', (_, items) => {
+  expect(promptText(items)).toBeNull()
+  expect(promptText([user('a')])).toBe(generalText([user('a')], whole))
 })
