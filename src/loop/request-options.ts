@@ -57,7 +57,7 @@ export interface RequestOptionsContext {
 const ENCRYPTED = 'reasoning.encrypted_content' satisfies IncludeEnum
 const METADATA_PAIRS_MAX = 16
 
-// Loaded with the first agent: who only reads streams or logs never needs it.
+// Loaded with the first agent that has options: loading takes longer than anything else about an agent, and 11 MB.
 let loadedShape: ReturnType<typeof shapeOf> | null = null
 
 function optionsShape(): ReturnType<typeof shapeOf> {
@@ -121,9 +121,7 @@ export function parseRequestOptions(
   options: RequestOptionsInput,
   { toolExecution = 'sequential', toolNames = null }: RequestOptionsContext = {},
 ): RequestOptions {
-  const parsed = optionsShape().safeParse(options)
-  if (!parsed.success) throw new LoopchartError('agent_invalid', describeIssue(parsed.error))
-  const given = parsed.data
+  const given: Given = hasNone(options) ? {} : check(options)
   const { toolChoice, warnings } = parseToolChoice(given.toolChoice, toolNames)
   const { encryptedReasoning = false } = given
   const include: IncludeEnum[] = [...(given.include ?? [])]
@@ -153,6 +151,16 @@ export function parseRequestOptions(
 }
 
 type Given = zod.output<ReturnType<typeof shapeOf>>
+
+function hasNone(options: unknown): boolean {
+  return isJsonObject(options) && Object.keys(options).length === 0
+}
+
+function check(options: RequestOptionsInput): Given {
+  const parsed = optionsShape().safeParse(options)
+  if (!parsed.success) throw new LoopchartError('agent_invalid', describeIssue(parsed.error))
+  return parsed.data
+}
 
 // `minimal` was a word of OpenAI's that the protocol describes and does not admit.
 function reasoningOf(reasoning: Given['reasoning']): ReasoningParam | null {

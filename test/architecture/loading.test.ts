@@ -37,3 +37,7 @@ test(`installing the package brings at most ${INSTALLED_MAX} packages, itself in
   expect(installed.length).toBeGreaterThan(10)
   expect(installed.length).toBeLessThanOrEqual(INSTALLED_MAX)
 })
+
+test('an agent that asks nothing special of its requests loads none of the packages that only some need', () => {
+  expect(lazyPackagesAmong(listLoaded(new URL('test/architecture/plain-agent.ts', root).href))).toEqual([])
+})
