@@ -64,9 +64,11 @@ export function providerEventFrame(
       }
 }
 
-/** An event that there is nothing to say about, at a place of the log. */
+/** An event that there is nothing to say about, at a place of the log. Its place is not an object: there is a frame a token. */
 export function plainEventFrame(
-  { runId: run_id, seq, ts }: FramePlace,
+  run_id: string,
+  seq: number,
+  ts: number,
   turn: number,
   attempt: number,
   event_name: string,

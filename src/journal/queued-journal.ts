@@ -30,7 +30,8 @@ export abstract class QueuedJournal implements RunJournal {
   /** How to end what is under way. What is not here any more has nothing left to say. */
   readonly #active: Active[] = []
   readonly #decisions: Decision[] = []
-  #waiting: PromiseWithResolvers<Decision> | null = null
+  /** Gives whoever waits the next decision. */
+  #waiting: ((decision: Decision | Promise<never>) => void) | null = null
   #failure: Error | null = null
   #isClosed = false
 
@@ -82,8 +83,10 @@ export abstract class QueuedJournal implements RunJournal {
       const one = registered[at]
       if (one !== undefined) this.#launch(one)
     }
-    this.#waiting = Promise.withResolvers()
-    return this.#waiting.promise
+    // Without a way to reject it: that would be kept for as long as the run waits, and few ever fail.
+    return new Promise((resolve) => {
+      this.#waiting = resolve
+    })
   }
 
   send(command: LoopCommand): Promise<CommandAnswer> {
@@ -114,8 +117,9 @@ export abstract class QueuedJournal implements RunJournal {
   protected fail(error: Error): void {
     this.#failure ??= error
     this.#registered = NONE
-    this.#waiting?.reject(this.#failure)
+    const waiting = this.#waiting
     this.#waiting = null
+    if (waiting !== null) waiting(broken(this.#failure))
   }
 
   /** To a command that comes too late. */
@@ -162,6 +166,10 @@ export abstract class QueuedJournal implements RunJournal {
     const waiting = this.#waiting
     this.#waiting = null
     if (waiting === null) this.#decisions.push(decision)
-    else waiting.resolve(decision)
+    else waiting(decision)
   }
+}
+
+function broken(error: Error): Promise<never> {
+  return Promise.reject(error)
 }

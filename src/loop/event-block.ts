@@ -134,8 +134,7 @@ export class EventBlock implements FrameBlock {
   }
 
   #eventFrame(index: number, ts: number, type: string, raw: string): Frame {
-    const place = { runId: this.#runId, seq: this.#first + index, ts }
-    return plainEventFrame(place, this.#turn, this.#attempt, type, raw)
+    return plainEventFrame(this.#runId, this.#first + index, ts, this.#turn, this.#attempt, type, raw)
   }
 
   tell(from: number, to: number, teller: BlockTeller): void {
