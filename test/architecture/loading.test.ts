@@ -39,5 +39,5 @@ test(`installing the package brings at most ${INSTALLED_MAX} packages, itself in
 })
 
 test('an agent that asks nothing special of its requests loads none of the packages that only some need', () => {
-  expect(lazyPackagesAmong(listLoaded(new URL('test/architecture/plain-agent.ts', root).href))).toEqual([])
+  expect(lazyPackagesAmong(listLoaded(new URL('./plain-agent.ts', import.meta.url).href))).toEqual([])
 })
