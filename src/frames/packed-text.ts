@@ -19,7 +19,8 @@ export class PackedText {
     }
   }
 
-  toString(): string {
-    return this.#bytes.toString()
+  /** A part of it, by its characters. */
+  slice(from: number, to: number): string {
+    return this.#bytes.toString().slice(from, to)
   }
 }

@@ -31,6 +31,8 @@ export class EventBlock implements FrameBlock {
   #chars = 0
   #kept = 0
   #packed: PackedText | null = null
+  #from = 0
+  #to = 0
 
   constructor(stamp: FrameStamp, turn: number, attempt: number) {
     this.#first = stamp.next
@@ -43,10 +45,13 @@ export class EventBlock implements FrameBlock {
     return this.#length
   }
 
+  get isFull(): boolean {
+    return this.#events >= EVENTS_MAX || this.#chars >= CHARS_MAX
+  }
+
   /** Whether the next frame of the log may be one of this block. */
   canTake(stamp: FrameStamp): boolean {
-    const hasRoom = this.#events < EVENTS_MAX && this.#chars < CHARS_MAX
-    return this.#packed === null && hasRoom && stamp.next === this.#first + this.#length
+    return this.#packed === null && !this.isFull && stamp.next === this.#first + this.#length
   }
 
   /** Adds an event of its exact text; gives the number of frames that makes. */
@@ -86,10 +91,18 @@ export class EventBlock implements FrameBlock {
     }
   }
 
-  /** Nothing will be added. */
-  seal(): void {
-    this.#packed ??= new PackedText(packGroups(this.#groups))
-    this.#groups = NONE
+  /** Nothing will be added to any of these: what they have is put outside of the heap, in one piece. */
+  static seal(blocks: readonly EventBlock[]): void {
+    const texts = blocks.map((block) => packGroups(block.#groups))
+    const packed = new PackedText(texts.join(''))
+    let from = 0
+    blocks.forEach((block, at) => {
+      block.#packed = packed
+      block.#from = from
+      from += texts[at]?.length ?? 0
+      block.#to = from
+      block.#groups = NONE
+    })
   }
 
   at(index: number): Frame {
@@ -151,7 +164,8 @@ export class EventBlock implements FrameBlock {
   #allGroups(): readonly EventGroup[] {
     const packed = this.#packed
     if (packed === null) return this.#groups
-    if (unpacked?.block !== this) unpacked = { block: this, groups: unpackGroups(packed.toString()) }
+    if (unpacked?.block !== this)
+      unpacked = { block: this, groups: unpackGroups(packed.slice(this.#from, this.#to)) }
     return unpacked.groups
   }
 }

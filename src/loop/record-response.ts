@@ -25,8 +25,8 @@ export interface RecorderOptions {
   readonly limits?: Partial<StreamLimits>
   readonly onFrame: (frame: Frame) => void
   /**
-   * Takes frames as a block that grows, with how many it has more; without it, every frame is made at once. The first
-   * event of a response is always a frame.
+   * Takes frames as a block that grows, with how many it has more; without it, every frame is made at once. Of the first
+   * event of a response it is told as soon as it is in, and of others once a chunk.
    */
   readonly onBlock?: ((block: FrameBlock, added: number) => void) | undefined
 }
@@ -40,6 +40,8 @@ class ResponseRecorder implements ResponseReader {
   readonly #options: RecorderOptions
   readonly #reader: ResponseReader
   #block: EventBlock | null = null
+  /** Those that are not sealed; the last of them grows. */
+  #open: EventBlock[] = []
   /** How many frames of the block nobody was told of. */
   #added = 0
   #hasBytes = false
@@ -69,8 +71,8 @@ class ResponseRecorder implements ResponseReader {
       onFrame(responseFirstByteFrame(stamp, { turn, attempt }))
     }
     const isWanted = this.#telling(() => this.#reader.feed(chunk))
-    // A response that is whole ends at once, and its block is sealed: there is no need to copy it before.
-    if (!this.#isWhole) this.#block?.keep()
+    // A response that is whole ends at once, and its blocks are sealed: there is no need to copy them before.
+    if (!this.#isWhole) for (const block of this.#open) block.keep()
     return isWanted
   }
 
@@ -93,9 +95,11 @@ class ResponseRecorder implements ResponseReader {
   #record(event: StreamEvent): void {
     const { stamp, turn, attempt, onFrame, onBlock } = this.#options
     this.#isWhole ||= LAST_TYPES.has(event.type)
-    if (onBlock !== undefined && this.#hasEvent && isPlain(event)) {
+    if (onBlock !== undefined && isPlain(event)) {
       const block = this.#openBlock()
       this.#added += block.addEvent(event.type, event.raw, stamp)
+      if (!this.#hasEvent) this.#tell()
+      this.#hasEvent = true
       return
     }
     this.#hasEvent = true
@@ -114,17 +118,23 @@ class ResponseRecorder implements ResponseReader {
   #openBlock(): EventBlock {
     const { stamp, turn, attempt } = this.#options
     if (this.#block?.canTake(stamp) === true) return this.#block
-    this.#seal()
+    this.#tell()
+    // One that a frame has come behind is sealed with those that follow: a piece of memory for each would be too many.
+    if (this.#block?.isFull === true) this.#seal()
     this.#block = new EventBlock(stamp, turn, attempt)
+    this.#open.push(this.#block)
     return this.#block
   }
 
   #seal(): void {
     this.#tell()
-    const block = this.#block
+    const blocks = this.#open
+    this.#open = []
     // After those who read frames as they come, some microtasks from here: they need the texts once more. A tick would
     // come too late for a model that answers within microtasks alone.
-    if (block !== null) queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => block.seal())))
+    if (blocks.length > 0) {
+      queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => EventBlock.seal(blocks))))
+    }
   }
 
   /** Once for all events of a chunk, or up to a frame that is not of the block. */

@@ -139,6 +139,11 @@ function openReader(
   const { turn, attempt } = input
   const isBody = contentType === null ? !modelOf(agent, input).isStreamed : /\bjson\b/iu.test(contentType)
   let isOpened = false
+  const open = (): void => {
+    if (isOpened) return
+    isOpened = true
+    io.opened()
+  }
   return recordResponse({
     stamp: io.stamp,
     turn,
@@ -148,12 +153,15 @@ function openReader(
     limits: agent.streamLimits,
     onFrame: (frame: Frame) => {
       io.observe(frame)
-      if (isOpened || frame.type !== 'provider_event') return
-      isOpened = true
-      io.opened()
+      if (frame.type === 'provider_event') open()
     },
-    // A block is never first: it is like an event that came before.
-    onBlock: io.observeBlock === undefined ? undefined : (block, added) => io.observeBlock?.(block, added),
+    onBlock:
+      io.observeBlock === undefined
+        ? undefined
+        : (block, added) => {
+            io.observeBlock?.(block, added)
+            open()
+          },
   })
 }
 
