@@ -1,8 +1,5 @@
 import { Buffer } from 'node:buffer'
 
-// Node cuts what is shorter out of a pool: what lives as long as a run would keep what others have of that.
-const POOLED_BYTES = Buffer.poolSize >>> 1
-
 /**
  * A text that is kept for long and seldom looked at, as bytes outside of the heap. Most of what a run keeps is such text;
  * in the heap it would be copied by two collections, and would count for how much memory V8 gives itself.
@@ -10,13 +7,14 @@ const POOLED_BYTES = Buffer.poolSize >>> 1
 export class PackedText {
   readonly #bytes: Buffer
 
-  constructor(text: string) {
-    const length = Buffer.byteLength(text)
-    if (length >= POOLED_BYTES) this.#bytes = Buffer.from(text)
-    else {
-      this.#bytes = Buffer.allocUnsafeSlow(length)
-      this.#bytes.write(text)
-    }
+  /** Of parts, one behind the other: joined in the heap first, they would be there twice. */
+  constructor(parts: readonly string[]) {
+    let length = 0
+    for (let at = 0; at < parts.length; at += 1) length += Buffer.byteLength(parts[at] ?? '')
+    // Not of Node's pool: what lives as long as a run would keep what others have of that.
+    this.#bytes = Buffer.allocUnsafeSlow(length)
+    let end = 0
+    for (let at = 0; at < parts.length; at += 1) end += this.#bytes.write(parts[at] ?? '', end)
   }
 
   /** A part of it, by its characters. */

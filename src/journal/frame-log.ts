@@ -4,6 +4,8 @@ import { BatchReader, CursorReader } from './cursor-reader.ts'
 import type { FrameCursor, ReadableLog, SkippingCursor } from './frame-cursor.ts'
 import { LiveCursor, type LiveLog } from './live-cursor.ts'
 
+const NOBODY: (() => void)[] = []
+
 /** A log that keeps only its latest frames in memory. */
 export interface RecentFrames {
   /** How many at least; those that were written last, at once, are all kept until more are. */
@@ -18,7 +20,7 @@ export class FrameLog implements ReadableLog, LiveLog {
   readonly #entries: (Frame | FrameBlock)[] = []
   /** The number of the first frame of each entry. */
   readonly #starts: number[] = []
-  #waiting: (() => void)[] = []
+  #waiting: (() => void)[] = NOBODY
   #length = 0
   #isEnded = false
 
@@ -146,7 +148,9 @@ export class FrameLog implements ReadableLog, LiveLog {
   }
 
   listen(wake: () => void): void {
-    this.#waiting.push(wake)
+    // Mostly there is one, for whom a list that could grow would be six times as long.
+    if (this.#waiting.length === 0) this.#waiting = [wake]
+    else this.#waiting.push(wake)
   }
 
   forget(wake: () => void): void {
@@ -181,7 +185,7 @@ export class FrameLog implements ReadableLog, LiveLog {
 
   #wakeReaders(): void {
     const woken = this.#waiting
-    this.#waiting = []
+    this.#waiting = NOBODY
     for (const wake of woken) wake()
   }
 }

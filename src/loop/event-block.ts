@@ -93,16 +93,18 @@ export class EventBlock implements FrameBlock {
 
   /** Nothing will be added to any of these: what they have is put outside of the heap, in one piece. */
   static seal(blocks: readonly EventBlock[]): void {
-    const texts = blocks.map((block) => packGroups(block.#groups))
-    const packed = new PackedText(texts.join(''))
+    const parts: string[] = []
     let from = 0
-    blocks.forEach((block, at) => {
-      block.#packed = packed
+    for (const block of blocks) {
       block.#from = from
-      from += texts[at]?.length ?? 0
+      from += packGroups(block.#groups, parts)
       block.#to = from
+    }
+    const packed = new PackedText(parts)
+    for (const block of blocks) {
+      block.#packed = packed
       block.#groups = NONE
-    })
+    }
   }
 
   at(index: number): Frame {

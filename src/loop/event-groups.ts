@@ -124,17 +124,21 @@ type GroupHead = readonly [start: number, ts: number, type: string, length: numb
 // Stands in no filling: those are texts as JSON writes them, and numbers.
 const BETWEEN_FILLINGS = '\n'
 
-/** Groups as one text: what they are, a line end, and their texts one behind the other. */
-export function packGroups(groups: readonly EventGroup[]): string {
+/** Adds groups to a text in parts: what they are, a line end, and their texts. Gives how many characters that is. */
+export function packGroups(groups: readonly EventGroup[], parts: string[]): number {
   const heads: GroupHead[] = []
-  let texts = ''
+  const headAt = parts.push('') - 1
+  let length = 0
   for (let at = 0; at < groups.length; at += 1) {
     const { start, ts, type, raw, deltas } = groups[at] ?? NO_GROUP
     const text = deltas === null ? (raw ?? '') : deltas.fillings.join(BETWEEN_FILLINGS)
     heads.push([start, ts, type, text.length, deltas === null ? null : deltas.head])
-    texts += text
+    parts.push(text)
+    length += text.length
   }
-  return `${JSON.stringify(heads)}\n${texts}`
+  const head = `${JSON.stringify(heads)}\n`
+  parts[headAt] = head
+  return head.length + length
 }
 
 const NO_GROUP: EventGroup = eventGroup(0, 0, '', null)

@@ -11,7 +11,7 @@ import { makeFrame, type FramePayload } from '../frames/make-frame.ts'
 import { responseHeadersFrame } from '../frames/turn-frames.ts'
 import { outputText } from '../protocol/output-text.ts'
 import { tolerant } from '../protocol/tolerant.ts'
-import type { AssembledResponse } from '../stream/assemble-response.ts'
+import type { AssembledCall, AssembledResponse } from '../stream/assemble-response.ts'
 import type { ResponseReader } from '../stream/response-reader.ts'
 import type { Agent } from './agent.ts'
 import type { BuiltRequest } from './build-request.ts'
@@ -184,7 +184,7 @@ async function loopResponse(
   const promoted = promoteItems(agent.tools, assembled)
   const calls: ProposedCall[] = []
   for (const call of promoted.calls) {
-    calls.push({ ...call, facts: await agent.tools.appraise(call, isChoiceSatisfied) })
+    calls.push(proposedCall(call, await agent.tools.appraise(call, isChoiceSatisfied)))
   }
   const text = outputText(assembled.items)
   const isAnswer = calls.length === 0 && assembled.status === 'completed'
@@ -202,6 +202,11 @@ async function loopResponse(
     formatFault: fault,
     usage: readUsage(assembled.usage),
   }
+}
+
+function proposedCall(call: AssembledCall, facts: ProposedCall['facts']): ProposedCall {
+  const { slot, outputIndex, itemId, callId, name, disposition } = call
+  return { slot, outputIndex, itemId, callId, name, arguments: call.arguments, disposition, facts }
 }
 
 function failed(error: RespondError, assembled: AssembledResponse | null): RespondValue {
