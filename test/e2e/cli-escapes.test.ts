@@ -7,6 +7,7 @@ import type { JsonObject } from '../../src/protocol/json.ts'
 import type { ScriptItem, ScriptTurn } from '../../src/provider/scripted/script.ts'
 import { ESCAPE_PAYLOADS, RAW } from '../cli/escape-payloads.ts'
 import { makeFolder, scriptFile } from '../cli/run-cli.ts'
+import { need } from '../need.ts'
 import { bytesOnTerminal } from './cli-terminal-kit.ts'
 
 // Each test starts processes, and the machine may have other things to do.
@@ -122,6 +123,8 @@ test('fault T20: with colours and a status line, only sequences of the command l
 })
 
 test('fault T20: frames on a terminal are as safe, with what tools wrote and the names of files', async (context) => {
+  // Without a sandbox nobody may run a shell unasked.
+  need(context, 'bubblewrap')
   const names = call('list_dir', {})
   const found = call('grep', { pattern: 'inside' })
   const shell = call('shell', {
