@@ -24,10 +24,10 @@ export const RATIO_TARGETS: readonly RatioTarget[] = [
   { measure: 'events', figure: 'events', client: 'loopchart', ratio: 1.4 },
   { measure: 'events', figure: 'events', client: 'loopchart-sqlite', ratio: 4 },
   { measure: 'loop', figure: 'loop', client: 'loopchart', ratio: 1.0 },
-  { measure: 'loop', figure: 'loop', client: 'loopchart-sqlite', ratio: 1.6, reached: 2.6 },
+  { measure: 'loop', figure: 'loop', client: 'loopchart-sqlite', ratio: 1.6, reached: 2.9 },
   { measure: 'first', figure: 'first', client: 'loopchart', ratio: 1.3 },
-  { measure: 'runs', figure: 'runs-cpu', client: 'loopchart', ratio: 0.8, reached: 1.05 },
-  { measure: 'runs', figure: 'runs-rss', client: 'loopchart', ratio: 0.7, reached: 1 },
+  { measure: 'runs', figure: 'runs-cpu', client: 'loopchart', ratio: 0.8, reached: 0.9 },
+  { measure: 'runs', figure: 'runs-rss', client: 'loopchart', ratio: 0.7, reached: 0.75 },
 ]
 
 export const GROWTH_TARGETS: readonly GrowthTarget[] = [
