@@ -119,8 +119,8 @@ class ResponseRecorder implements ResponseReader {
     const { stamp, turn, attempt } = this.#options
     if (this.#block?.canTake(stamp) === true) return this.#block
     this.#tell()
-    // One that a frame has come behind is sealed with those that follow: a piece of memory for each would be too many.
-    if (this.#block?.isFull === true) this.#seal()
+    // One that a frame has come behind is sealed with some that follow: a piece of memory for each would be too many.
+    if (this.#block?.isFull === true || this.#open.length >= OPEN_MAX) this.#seal()
     this.#block = new EventBlock(stamp, turn, attempt)
     this.#open.push(this.#block)
     return this.#block
@@ -144,6 +144,9 @@ class ResponseRecorder implements ResponseReader {
     if (added > 0 && this.#block !== null) this.#options.onBlock?.(this.#block, added)
   }
 }
+
+// Each is looked at with every chunk, and how many there are is the provider's to say.
+const OPEN_MAX = 8
 
 // Behind one of these there is nothing that counts.
 const LAST_TYPES: ReadonlySet<string> = new Set([

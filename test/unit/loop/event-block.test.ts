@@ -1,13 +1,14 @@
 import { Buffer } from 'node:buffer'
 
 import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
 import type { FrameBlock } from '../../../src/frames/frame-block.ts'
 import { FrameStamp } from '../../../src/frames/frame-stamp.ts'
 import type { Frame } from '../../../src/frames/generated/frame.ts'
 import type { FrameLog } from '../../../src/journal/frame-log.ts'
 import { MemoryJournal } from '../../../src/journal/memory-journal.ts'
+import { EventBlock } from '../../../src/loop/event-block.ts'
 import { recordResponse } from '../../../src/loop/record-response.ts'
 import { tolerant } from '../../../src/protocol/tolerant.ts'
 import { ManualClock } from '../../manual-clock.ts'
@@ -208,4 +209,40 @@ test('a delta that is a number is no text, sealed or not', async () => {
   const before = journal.log.frames
   await new Promise((resolve) => setImmediate(resolve))
   expect(journal.log.frames).toEqual(before)
+})
+
+/** A stream in which every other delta has something to be said about: it comes under another name. */
+function alternating(count: number): Buffer {
+  const words = Array.from({ length: count }, (_, at) => ` word${at}`)
+  let deltas = 0
+  const text = sseText(new StreamBuilder().start().message(0, words).end().events)
+  return Buffer.from(
+    text.replaceAll('event: response.output_text.delta\n', (line) => {
+      deltas += 1
+      return deltas % 2 === 0 ? 'event: another\n' : line
+    }),
+  )
+}
+
+test('blocks that frames come between are packed as they were, however many', async () => {
+  const bytes = alternating(60)
+  const frames = record(bytes, 10_000_000, false)
+  expect(frames.filter((frame) => frame.type === 'provider_event' && frame.anomalies.length > 0).length).toBe(
+    30,
+  )
+  const log = await recordSealed(bytes, 10_000_000)
+  expect(log.frames).toEqual(frames)
+  for (let seq = frames.length - 1; seq >= 0; seq -= 1) {
+    expect(log.slice(seq, seq + 1)).toEqual([frames[seq]])
+  }
+})
+
+test('what a chunk costs does not grow with the blocks before it', () => {
+  const bytes = alternating(400)
+  const kept = vi.spyOn(EventBlock.prototype, 'keep')
+  onTestFinished(() => kept.mockRestore())
+  record(bytes, 200, true)
+  const chunks = Math.ceil(bytes.length / 200)
+  expect(kept.mock.calls.length).toBeGreaterThan(chunks / 2)
+  expect(kept.mock.calls.length).toBeLessThan(chunks * 10)
 })
