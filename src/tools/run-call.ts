@@ -54,6 +54,9 @@ export interface CallResult {
 
 type Ending = Omit<CallResult, 'durationMs'>
 
+/** Why a call is settled without its tool. */
+type Cut = 'timeout' | 'cancelled'
+
 /**
  * Runs one call. It never rejects and always settles: by what the tool gives or throws, at the deadline, or at
  * once when the signal is aborted, whatever the tool does then. Code that blocks the thread is out of reach:
@@ -116,14 +119,14 @@ class RunningCall {
       return
     }
     this.#disarm = this.#host.clock.setTimer(this.#startMs + timeoutMs, () =>
-      this.#cut(timeout(this.#form, timeoutMs)),
+      this.#cut('timeout', timeout(this.#form, timeoutMs)),
     )
     void this.#work()
   }
 
   /** As a listener: the signal is aborted. */
   handleEvent(): void {
-    this.#cut(cancelled(this.#form))
+    this.#cut('cancelled', cancelled(this.#form))
   }
 
   // Never rejects: whatever the tool does, there is an ending.
@@ -190,29 +193,32 @@ class RunningCall {
   }
 
   /** Settles the call without its tool; not within the timer or the abort itself, which are somebody else's code. */
-  #cut(ending: Ending): void {
+  #cut(by: Cut, ending: Ending): void {
     if (this.#ending !== null) return
     this.#ending = ending
-    queueMicrotask(() => this.#settle(ending))
+    queueMicrotask(() => this.#settle(ending, by))
   }
 
-  /** Takes what the work came to, or tells it to whoever wants to know what a stopped call would have been. */
+  /** Takes what the work came to, or tells it to whoever wants to know what a call that was cut would have been. */
   #end(ending: Ending): void {
     if (this.#ending === null) {
-      this.#ending = this.#options.signal.aborted ? cancelled(this.#form) : ending
-      this.#settle(this.#ending)
+      const isCancelled = this.#options.signal.aborted
+      this.#ending = isCancelled ? cancelled(this.#form) : ending
+      this.#settle(this.#ending, isCancelled ? 'cancelled' : null)
+      // Also where the tool reports a time limit of its own: that is what the call came to, and nothing comes behind it.
+      if (!isCancelled) return
     }
-    if (isStopped(this.#ending)) quietly(() => this.#options.onLate?.(this.#timed(ending)))
+    quietly(() => this.#options.onLate?.(this.#timed(ending)))
   }
 
-  #settle(ending: Ending): void {
+  #settle(ending: Ending, cutBy: Cut | null): void {
     this.#isSettled = true
     try {
       this.#disarm?.()
       if (this.#isListening) this.#options.signal.removeEventListener('abort', this)
-      if (isStopped(ending)) {
-        const code = ending.outcome === 'timeout' ? 'tool_timeout' : 'tool_cancelled'
-        this.#stop.abort(new LoopchartError(code, outcomeText(ending.outcome)))
+      if (cutBy !== null) {
+        const code = cutBy === 'timeout' ? 'tool_timeout' : 'tool_cancelled'
+        this.#stop.abort(new LoopchartError(code, outcomeText(cutBy)))
       }
       this.#resolve(this.#timed(ending))
     } catch (error) {
@@ -229,10 +235,6 @@ class RunningCall {
 const ONCE = { once: true } as const
 const YIELDS = 3
 const NOTHING = Promise.resolve()
-
-function isStopped(ending: Ending): ending is Ending & { readonly outcome: 'timeout' | 'cancelled' } {
-  return ending.outcome === 'timeout' || ending.outcome === 'cancelled'
-}
 
 // A model can call a name of any length.
 function formOf(registry: Registry, { name }: CallRequest): OutputForm {

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 
+import { LoopchartError } from '../../../src/errors.ts'
 import { createRegistry } from '../../../src/tools/registry.ts'
 import { runCall, type CallResult } from '../../../src/tools/run-call.ts'
 import { tool } from '../../../src/tools/tool.ts'
@@ -125,6 +126,19 @@ test('a tool that has ended does not see its signal aborted afterwards', async (
   )
   expect(clock.timersArmed).toBe(0)
   controller.abort()
+  expect(inner?.aborted).toBe(false)
+})
+
+test('a tool that reports a time limit of its own has ended with that: nothing comes late, and nothing is aborted', async () => {
+  const onLate = vi.fn<(result: CallResult) => void>()
+  let inner: AbortSignal | undefined
+  const made = probe((_, { signal }) => {
+    inner = signal
+    throw new LoopchartError('tool_timeout', 'it was given 5 ms')
+  })
+  const result = await runTool(made, { onLate })
+  expect(result).toMatchObject({ outcome: 'timeout', error: { code: 'tool_timeout' } })
+  expect(onLate).not.toHaveBeenCalled()
   expect(inner?.aborted).toBe(false)
 })
 
