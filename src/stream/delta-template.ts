@@ -3,8 +3,11 @@ import type { Json, JsonObject } from '../protocol/json.ts'
 import { DeltaForm, unescaped, type Filling } from './delta-form.ts'
 import { ownText } from './own-text.ts'
 
-// The fields in which the deltas of one part differ; everything else is the same text each time.
-const VARYING: ReadonlySet<string> = new Set(['sequence_number', 'delta', 'obfuscation'])
+// The fields in which the deltas of one part differ, and how each is written as a key; everything else is the same text
+// each time. JSON allows white space before the colon.
+const VARYING: ReadonlyMap<string, RegExp> = new Map(
+  ['sequence_number', 'delta', 'obfuscation'].map((key) => [key, new RegExp(`"${key}"\\s*:`, 'gu')]),
+)
 
 interface Hole {
   readonly key: string
@@ -57,7 +60,7 @@ export class DeltaTemplate {
     this.filling = this.#filling
     this.#holes = holes
     this.#after = after
-    this.#sequenceHole = holes.findIndex(({ key }) => key === 'sequence_number')
+    this.#sequenceHole = holes.findIndex(({ key, isText }) => key === 'sequence_number' && !isText)
     this.#lead = `event: ${type}\ndata: `
     this.#end = `${after}\n\n`
     const fixed = [...holes.map(({ before }) => before), after]
@@ -71,16 +74,16 @@ export class DeltaTemplate {
     let from = 0
     for (const [key, value] of Object.entries(event)) {
       if (!isFlat(value)) return null
-      if (!VARYING.has(key) || !isHole(value)) continue
-      const found = findValue(text, key, value)
+      const written = VARYING.get(key)
+      if (written === undefined || !isHole(value)) continue
+      const found = findValue(text, written, value)
       // Keys come in the order of the text.
       if (found === null || found.start < from) return null
       holes.push({ key, isText: typeof value === 'string', before: ownText(text.slice(from, found.start)) })
       from = found.end
     }
     const after = ownText(text.slice(from))
-    // A key can be written with escapes and would then be there twice; what stays has none.
-    if (after.includes('\\') || holes.some(({ before }) => before.includes('\\'))) return null
+    if ([after, ...holes.map(({ before }) => before)].some((fixed) => UNFIT.test(fixed))) return null
     return new DeltaTemplate(event, holes, after)
   }
 
@@ -181,6 +184,9 @@ export class DeltaTemplate {
   }
 }
 
+// What stays has no escapes: a key can be written with some and would then be there twice. Nor has it line ends: the
+// data of an event that has some came over several lines, and between those the stream has more than the line end.
+const UNFIT = /[\\\r\n]/u
 const NO_HOLE: Hole = { key: '', isText: false, before: '' }
 
 /**
@@ -189,13 +195,12 @@ const NO_HOLE: Hole = { key: '', isText: false, before: '' }
  */
 function findValue(
   text: string,
-  key: string,
+  key: RegExp,
   value: string | number,
 ): { readonly start: number; readonly end: number } | null {
-  const name = `"${key}":`
-  const at = text.indexOf(name)
-  if (at === -1 || text.lastIndexOf(name) !== at) return null
-  let start = at + name.length
+  const [found, again] = text.matchAll(key)
+  if (found === undefined || again !== undefined) return null
+  let start = found.index + found[0].length
   // As Python writes it.
   if (text[start] === ' ') start += 1
   const isText = typeof value === 'string'

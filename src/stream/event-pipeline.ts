@@ -145,7 +145,7 @@ export class EventPipeline implements SseSink {
     const onDeltas = this.#onDeltas
     const { collector } = this
     if (!this.#isInRun || template === null || onDeltas === null) return from
-    if (!collector.hasRoomFor(template.event, stream.length - from)) return from
+    if (!collector.hasRoomFor(template.form.type, template.event, stream.length - from)) return from
     const run = template.readRun(stream, from, this.#sequence.last, this.limits.eventsMax - this.#eventCount)
     if (run === null) return from
     const { count, fillings, end } = run

@@ -1,7 +1,7 @@
 import type { AnyItem } from '../protocol/items.ts'
 import type { JsonObject } from '../protocol/json.ts'
 import type { NoteAnomaly } from './anomaly.ts'
-import { OpenItem, readText } from './open-item.ts'
+import { OpenItem, readText, typedKey } from './open-item.ts'
 
 /**
  * Finds the item an event speaks of.
@@ -152,7 +152,7 @@ function index({ item, callId, itemId }: Memory, byIdentity: Map<string, OpenIte
 
 // A call and its output share the call id, so the type goes with it.
 function callKey(at: number | null, type: string, callId: string): string {
-  return `${at ?? '*'} call ${type} ${callId}`
+  return `${at ?? '*'} call ${typedKey(type, callId)}`
 }
 
 function idKey(at: number | null, id: string): string {

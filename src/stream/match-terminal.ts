@@ -1,6 +1,6 @@
 import type { AnyItem } from '../protocol/items.ts'
 import { contradiction } from './compare-sources.ts'
-import { readText, type OpenItem } from './open-item.ts'
+import { readText, typedKey, type OpenItem } from './open-item.ts'
 
 /** What the terminal response's `output` says about the items that were streamed. */
 export interface TerminalMatch {
@@ -88,8 +88,8 @@ interface Sight {
 }
 type Sign = (sight: Sight) => string | null
 
-const callSign: Sign = ({ type, callId }) => (callId === null ? null : `${type} ${callId}`)
-const idSign: Sign = ({ type, id }) => (id === null ? null : `${type} ${id}`)
+const callSign: Sign = ({ type, callId }) => (callId === null ? null : typedKey(type, callId))
+const idSign: Sign = ({ type, id }) => (id === null ? null : typedKey(type, id))
 const placeSign: Sign = ({ type, outputIndex }) => `${type} ${outputIndex}`
 const typeSign: Sign = ({ type }) => type
 

@@ -141,6 +141,11 @@ export function readText(object: JsonObject | null, key: string): string | null 
   return typeof value === 'string' && value !== '' ? value : null
 }
 
+/** Stands for a type and an id, and for no others: both may have any character, and the length says where the type ends. */
+export function typedKey(type: string, id: string): string {
+  return `${type.length} ${type} ${id}`
+}
+
 function filled(parts: Json | undefined): readonly Json[] | null {
   return Array.isArray(parts) && parts.length > 0 ? parts : null
 }

@@ -95,7 +95,7 @@ export class OutputBuilder {
     else if (this.#fits(call.argumentDeltas.length + delta.length)) call.argumentDeltas.append(delta)
   }
 
-  /** Whether the call of an event may get so many more characters of arguments. */
+  /** Whether the call of the event that was taken last may get so many more characters of arguments. */
   hasRoomFor(event: JsonObject, chars: number): boolean {
     const known = this.#table.find(event, this.#note)?.argumentDeltas.length ?? 0
     return known + chars <= this.#limits.argumentsBytesMax

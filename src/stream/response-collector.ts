@@ -105,9 +105,11 @@ export class ResponseCollector {
     }
   }
 
-  /** Whether a delta of so many characters would be taken like one that was taken before it. */
-  hasRoomFor(event: JsonObject, chars: number): boolean {
-    return this.#output.hasRoomFor(event, chars)
+  /** Whether a delta of so many characters would be taken like the one that was taken last. */
+  hasRoomFor(type: string, event: JsonObject, chars: number): boolean {
+    // Asking finds the item of the event, and what is found last is what an event without an index means: only to be
+    // asked where taking the event has found it already. Only arguments have a limit.
+    return type !== 'response.function_call_arguments.delta' || this.#output.hasRoomFor(event, chars)
   }
 
   /** A response that was not streamed, whole. */
