@@ -87,7 +87,15 @@ function checkOrder(frame: Frame, before: readonly Frame[]): Frame {
   if (last !== undefined && frame.run_id !== last.run_id)
     throw damaged(expected, null, 'it is of another run')
   if (last?.type === 'run_ended') throw damaged(expected, null, 'the run had ended')
+  if (!isKept(frame)) throw damaged(expected, null, 'its time or turn is too large to be kept')
   return frame
+}
+
+// The row of a run has both, and a number that is not safe there could not be read in the list of all runs.
+function isKept(frame: Frame): boolean {
+  return (
+    Number.isSafeInteger(frame.ts) && (frame.type !== 'state_entered' || Number.isSafeInteger(frame.turn))
+  )
 }
 
 function isJson(line: string): boolean {

@@ -37,6 +37,9 @@ const LINE = /^.(\d*)([\t ])/u
 const AS_IT_IS = '\t'
 const AS_JSON = ' '
 
+// As it is written in a line of a state. A larger one may be written with an exponent or not be read back exactly.
+const TURN = /^\d{1,15}$/u
+
 /**
  * Frames that are like the last of their type, apart from number, time and a text or two. A line of one has what differs
  * and not a dozen fields again, which makes a log a quarter as long and spares most of the work of writing it.
@@ -128,7 +131,7 @@ export class RepeatedFrames {
   }
 
   #readState([sinceMs, turn = '', by = '', state = '']: readonly string[], seq: number): Frame {
-    if (!/^\d{1,15}$/u.test(turn)) throw unfounded()
+    if (!TURN.test(turn)) throw unfounded()
     return this.#again('state_entered', seq, Number(sinceMs), { state, by, turn: Number(turn) })
   }
 
@@ -162,8 +165,10 @@ function namedLine(frame: ProviderEventFrame, last: Frame, sinceMs: number, raw:
 }
 
 function stateLine(frame: StateEnteredFrame, last: Frame, sinceMs: number): string | null {
-  const { turn, by, state } = frame
-  if (!isCell(by) || !isCell(state) || !isAlike(last, frame, ['state', 'by', 'turn'])) return null
+  const { by, state } = frame
+  const turn = String(frame.turn)
+  if (!TURN.test(turn) || !isCell(by) || !isCell(state) || !isAlike(last, frame, ['state', 'by', 'turn']))
+    return null
   return `${STATE}${sinceMs === 0 ? '' : sinceMs}\t${turn}\t${by}\t${state}`
 }
 

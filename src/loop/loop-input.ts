@@ -13,7 +13,8 @@ export function loopInput(
   previousResponseId: string | null = null,
 ): LoopInput {
   const { settings, wallTimeMs, clock } = agent
-  const deadlineAt = wallTimeMs === null ? null : clock.now() + wallTimeMs
+  // Frames have whole milliseconds; a clock of the caller's may have fractions.
+  const deadlineAt = wallTimeMs === null ? null : Math.floor(clock.now()) + wallTimeMs
   const items = parseInput(input)
   const cursor = cursorOf(items, settings.mode, previousResponseId)
   return { items, settings, deadlineAt, wallTimeMs, cursor }

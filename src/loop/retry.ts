@@ -22,7 +22,9 @@ export function retryOf(agent: Agent, input: RespondInput, failure: RequestFailu
     code: reasonOf(code, provider),
     message,
     retryAt:
-      isRetryable && !isPassedOver ? (retryAt ?? agent.clock.now() + backoffMs(agent, input.attempt)) : null,
+      isRetryable && !isPassedOver
+        ? (retryAt ?? Math.floor(agent.clock.now()) + backoffMs(agent, input.attempt))
+        : null,
     retriesMax,
     isContinuity,
     isLost,

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { formatFrame } from '../../src/frames/format-frame.ts'
 import type { Frame } from '../../src/frames/generated/frame.ts'
 import type { SqliteStore } from '../../src/journal/open-store.ts'
+import { parseJson } from '../../src/protocol/json.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { endedFrame, sampleLog } from './sample-frames.ts'
 import { beginLog, tempStore } from './store-kit.ts'
@@ -53,6 +54,11 @@ test('fault K06: a last line that was cut off is dropped, and the log says so', 
 const LINES = linesOf(sampleLog('run_1'))
 const OTHER = linesOf(sampleLog('run_2'))
 
+/** A line with other numbers in it. */
+function at(line: string | undefined, numbers: Readonly<Record<string, number>>): string {
+  return JSON.stringify({ ...Object(parseJson(line ?? '')), ...numbers })
+}
+
 test.for<readonly [string, readonly string[], string]>([
   ['nothing at all', [], 'log_corrupt'],
   ['only blank lines', ['', ''], 'log_corrupt'],
@@ -60,6 +66,13 @@ test.for<readonly [string, readonly string[], string]>([
   ['a line that is missing', [...LINES.slice(0, 3), ...LINES.slice(4)], 'log_corrupt'],
   ['another run in between', [...LINES.slice(0, 3), ...OTHER.slice(3)], 'log_corrupt'],
   ['a beginning that is not the first', LINES.slice(1), 'log_corrupt'],
+  ['a first time that no row can hold', [at(LINES[0], { ts: 1e300 })], 'log_corrupt'],
+  [
+    'a last time that no row can hold',
+    [...LINES.slice(0, -1), at(LINES.at(-1), { ts: 2 ** 53 })],
+    'log_corrupt',
+  ],
+  ['a turn that no row can hold', [LINES[0] ?? '', at(LINES[1], { turn: 1e21 })], 'log_corrupt'],
   ['more after the end', [...LINES, '{"v":1'], 'log_corrupt'],
   ['no version', ['{"run_id":"run_1","seq":0}'], 'frame_version_unknown'],
   ['a newer version', ['{"v":2,"run_id":"run_1","seq":0}'], 'frame_version_unknown'],
@@ -68,6 +81,25 @@ test.for<readonly [string, readonly string[], string]>([
   const store = tempStore()
   expect(() => store.importRun(lines)).toThrow(expect.objectContaining({ code }))
   expect(store.list()).toEqual([])
+})
+
+test('the refusal of a time that no row can hold names its frame', () => {
+  const lines = [...LINES.slice(0, 3), at(LINES[3], { ts: 1e300 })]
+  expect(() => tempStore().importRun(lines)).toThrow(/^frame 3: its time or turn is too large/u)
+})
+
+test('a log with the largest time and turn that are safe is read back and listed', () => {
+  const store = tempStore()
+  const most = Number.MAX_SAFE_INTEGER
+  const [started = '', entered] = LINES
+  const lines = [
+    at(started, { ts: 5 }),
+    at(entered, { ts: 6 }),
+    at(entered, { seq: 2, ts: most, turn: most }),
+  ]
+  store.importRun(lines)
+  expect([...store.exportRun('run_1')]).toEqual(lines)
+  expect(store.list()).toMatchObject([{ startedAt: 5, updatedAt: most, turn: most }])
 })
 
 test('a run is not imported over one that is there', () => {

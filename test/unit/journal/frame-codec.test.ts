@@ -164,6 +164,15 @@ test('requests of a stateless run cost what each adds', () => {
   expect(Math.max(...lines.slice(1).map(({ length }) => length))).toBeLessThan(600)
 })
 
+test.for([0, 999_999_999_999_999, 1e15, Number.MAX_SAFE_INTEGER, 1e20, 1e21, Number.MAX_VALUE])(
+  'a state that was entered in turn %d comes back with that turn',
+  (turn) => {
+    const stamp = new FrameStamp('run_1', () => 0)
+    const frames = [1, turn, turn, 2].map((one) => stateFrame(stamp, 'working', one))
+    expect(decodeAll(encodeAll(frames))).toEqual(frames)
+  },
+)
+
 test('a kept text that is missing or changed is damage, not another text', () => {
   const stamp = new FrameStamp('run_1', () => 0)
   const stored = encodeAll([eventFrame(stamp, 'z'.repeat(70_000))])

@@ -46,6 +46,30 @@ test('what a check makes of the value is the output', async () => {
   })
 })
 
+test.for<readonly [string, unknown, unknown]>([
+  ['a date', { on: new Date(0) }, { on: '1970-01-01T00:00:00.000Z' }],
+  ['a map', { by: new Map([[1, 2]]) }, { by: {} }],
+  ['a number beyond all', { n: Number.POSITIVE_INFINITY }, { n: null }],
+  ['a field that is undefined', { a: 1, b: undefined }, { a: 1 }],
+  ['undefined', undefined, null],
+])('what a check makes of the value is the output as JSON has it: %s', async ([, made, output]) => {
+  expect(await checkFormat('5', () => ({ output: made, fault: null }))).toStrictEqual({ output, fault: null })
+})
+
+const circle: Record<string, unknown> = {}
+circle['self'] = circle
+
+test.for<readonly [string, unknown, RegExp]>([
+  ['a large integer', { cents: 5n }, /^the check failed: .*BigInt/u],
+  ['a value within itself', circle, /^the check failed: .*circular/u],
+  ['a function', () => 5, /^the check failed: /u],
+])('what JSON cannot hold is a fault: %s', async ([, output, fault]) => {
+  expect(await checkFormat('5', () => ({ output, fault: null }))).toEqual({
+    output: null,
+    fault: expect.stringMatching(fault),
+  })
+})
+
 test('a check that throws is a fault, and so is one that rejects', async () => {
   expect(await checkFormat('5', () => Promise.reject(new Error('late')))).toMatchObject({
     fault: 'the check failed: late',
