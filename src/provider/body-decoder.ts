@@ -20,7 +20,7 @@ export interface BodySink {
 
 /** Null for a body that is not compressed, and for one that is in a way that is not read. */
 export function createBodyDecoder(encoding: string | null, sink: BodySink): BodyDecoder | null {
-  const known = encoding === null ? undefined : DECODERS[encoding.trim().toLowerCase()]
+  const known = encoding === null ? undefined : DECODERS.get(encoding.trim().toLowerCase())
   return known === undefined ? null : new StreamDecoder(known, sink)
 }
 
@@ -33,13 +33,17 @@ const BROTLI_FLUSH = {
 }
 const CM_DEFLATE = 8
 
-const DECODERS: Readonly<Record<string, (first: number) => Transform>> = {
-  gzip: () => createGunzip(FLUSH),
-  'x-gzip': () => createGunzip(FLUSH),
-  br: () => createBrotliDecompress(BROTLI_FLUSH),
+// Not an object: the name is the server's, and `constructor` is in each of them.
+const DECODERS = new Map<string, (first: number) => Transform>([
+  ['gzip', () => createGunzip(FLUSH)],
+  ['x-gzip', () => createGunzip(FLUSH)],
+  ['br', () => createBrotliDecompress(BROTLI_FLUSH)],
   // By the name is meant zlib's format, and by many servers the bare one within it.
-  deflate: (first) => ((first & 15) === CM_DEFLATE ? createInflate(FLUSH) : createInflateRaw(FLUSH)),
-}
+  [
+    'deflate',
+    (first: number) => ((first & 15) === CM_DEFLATE ? createInflate(FLUSH) : createInflateRaw(FLUSH)),
+  ],
+])
 
 class StreamDecoder implements BodyDecoder {
   readonly #create: (first: number) => Transform

@@ -1,9 +1,10 @@
-import { Connection, OWN_CONTEXT, type Origin } from './connection.ts'
+import { Connection, OWN_CONTEXT, type ConnectionOwner, type Origin } from './connection.ts'
 
 const SWEEP_MS = 1000
 
 /** The connections to one place: as many as there are requests at once, and each kept for a while after its request. */
-export class ConnectionPool {
+export class ConnectionPool implements ConnectionOwner {
+  isKept = false
   readonly #origin: Origin
   readonly #now: () => number
   #idle: Connection[] = []
@@ -25,7 +26,7 @@ export class ConnectionPool {
       if (this.#isGood(last)) return last
       last.drop()
     }
-    return Connection.open(this.#origin, this.#onFree)
+    return Connection.open(this.#origin, this)
   }
 
   /** Lets go of what has waited long enough. */
@@ -37,14 +38,14 @@ export class ConnectionPool {
     else this.#sweeper = null
   }
 
-  #isGood(connection: Connection): boolean {
-    return connection.isOpen && connection.goodUntil > this.#now()
-  }
-
-  readonly #onFree = (connection: Connection, reuseMs: number): void => {
+  onFree(connection: Connection, reuseMs: number): void {
     connection.goodUntil = this.#now() + reuseMs
     this.#idle.push(connection)
     // Nothing that only waits keeps a process from ending.
     this.#sweeper ??= OWN_CONTEXT.runInAsyncScope(() => setTimeout(() => this.sweep(), SWEEP_MS).unref())
+  }
+
+  #isGood(connection: Connection): boolean {
+    return connection.isOpen && connection.goodUntil > this.#now()
   }
 }

@@ -18,8 +18,18 @@ export interface ConnectionUser extends ResponseSink {
   readonly context: AsyncResource
   /** The request may be written. */
   onReady(connection: Connection): void
+  /** The connection was gone before anything was written to it: another one is needed. */
+  onStale(): void
   onDone(): void
   onFail(error: unknown): void
+}
+
+/** Whose connections they are. */
+export interface ConnectionOwner {
+  /** Whether the other side leaves connections open behind a response, as it says. */
+  isKept: boolean
+  /** A response is whole, and its connection may be used again for so long. */
+  onFree(connection: Connection, reuseMs: number): void
 }
 
 // Connections belong to nobody who sends a request: what is kept in such a context would be kept as long as they are.
@@ -34,24 +44,30 @@ let shared: Buffer | null = null
 /** The sessions of secure origins, by which a new connection is sooner there. */
 const sessions = new WeakMap<Origin, Buffer>()
 
+// As long as the end of a connection that was closed behind its response is on its way.
+const PROVING_MS = 1
+
 /** One connection, and the one request that it has at a time. */
 export class Connection {
   readonly #socket: Socket | TLSSocket
-  readonly #onFree: (connection: Connection, reuseMs: number) => void
+  readonly #owner: ConnectionOwner
   #isReady = false
   #isPaused = false
+  /** It waits to be seen open before it is written to again. */
+  #isProving = false
+  #hasServed = false
+  #hasRead = false
   #user: ConnectionUser | null = null
   readonly #parser = new ResponseParser()
   /** Until when it may be used again, by the clock of its pool. */
   goodUntil = 0
 
-  /** `onFree` is told when a response is whole and the connection may be used again. */
-  static open(origin: Origin, onFree: (connection: Connection, reuseMs: number) => void): Connection {
-    return OWN_CONTEXT.runInAsyncScope(() => new Connection(origin, onFree))
+  static open(origin: Origin, owner: ConnectionOwner): Connection {
+    return OWN_CONTEXT.runInAsyncScope(() => new Connection(origin, owner))
   }
 
-  private constructor(origin: Origin, onFree: (connection: Connection, reuseMs: number) => void) {
-    this.#onFree = onFree
+  private constructor(origin: Origin, owner: ConnectionOwner) {
+    this.#owner = owner
     const buffer = origin.isSecure
       ? Buffer.allocUnsafeSlow(SECURE_READ_BYTES)
       : (shared ??= Buffer.allocUnsafeSlow(READ_BYTES))
@@ -62,7 +78,11 @@ export class Connection {
     this.#socket = socketTo(origin, { buffer, callback })
     this.#socket.once(origin.isSecure ? 'secureConnect' : 'connect', () => this.#ready())
     this.#socket.on('error', (error) => this.#fail(error))
-    this.#socket.on('end', () => this.#end())
+    this.#socket.on('end', () => {
+      // Closed while it waited for its next request: the next one of this place is looked at before it is used.
+      if (this.#user === null) this.#owner.isKept = false
+      this.#end()
+    })
     this.#socket.on('close', () => this.#end())
   }
 
@@ -74,8 +94,11 @@ export class Connection {
   use(user: ConnectionUser): void {
     this.#user = user
     this.#parser.begin(user)
+    this.#hasRead = false
     this.#socket.ref()
-    if (this.#isReady) user.onReady(this)
+    if (!this.#isReady) return
+    if (this.#owner.isKept) user.onReady(this)
+    else this.#prove(user)
   }
 
   /** Sends the whole of a request. */
@@ -116,10 +139,26 @@ export class Connection {
     if (user !== null) user.context.runInAsyncScope(() => user.onReady(this))
   }
 
+  // Some servers close behind a response without saying so. Written to in the same moment, each second request would be
+  // lost, and nobody could know whether it was read: so it is waited for, until one connection was left open.
+  #prove(user: ConnectionUser): void {
+    this.#isProving = true
+    const prove = (): void => {
+      if (!this.#isProving || this.#user !== user) return
+      this.#isProving = false
+      this.#owner.isKept = true
+      user.context.runInAsyncScope(() => user.onReady(this))
+    }
+    // What came while the thread was busy is looked at between the two.
+    setTimeout(() => setImmediate(prove), PROVING_MS)
+  }
+
   #read(buffer: Buffer, count: number): void {
     const user = this.#user
     // Nobody asked for anything.
     if (user === null) return this.drop()
+    if (this.#isProving) return this.#stale(user)
+    this.#hasRead = true
     user.context.runInAsyncScope(Connection.#feed, undefined, this, user, buffer.subarray(0, count))
   }
 
@@ -140,6 +179,7 @@ export class Connection {
   #end(): void {
     const user = this.#user
     if (user === null) return this.drop()
+    if (this.#isProving) return this.#stale(user)
     try {
       this.#parser.end()
     } catch (error) {
@@ -155,8 +195,9 @@ export class Connection {
     if (reuseMs > 0 && this.#socket.writableLength === 0 && this.isOpen) {
       this.#leave()
       this.resume()
+      this.#hasServed = true
       this.#socket.unref()
-      this.#onFree(this, reuseMs)
+      this.#owner.onFree(this, reuseMs)
     } else {
       this.drop()
     }
@@ -165,11 +206,20 @@ export class Connection {
   /** Nobody uses it any more. */
   #leave(): void {
     this.#user = null
+    this.#isProving = false
     this.#parser.clear()
+  }
+
+  /** It was closed behind its last response: nothing was written to it since. */
+  #stale(user: ConnectionUser): void {
+    this.drop()
+    user.context.runInAsyncScope(() => user.onStale())
   }
 
   #fail(error: unknown): void {
     const user = this.#user
+    if (user !== null && this.#isProving) return this.#stale(user)
+    if (this.#hasServed && !this.#hasRead) this.#owner.isKept = false
     this.drop()
     if (user !== null) user.context.runInAsyncScope(() => user.onFail(error))
   }

@@ -100,6 +100,8 @@ class DispatchedCall implements DispatchHandler {
   #abort: ((reason?: Error) => void) | null = null
   #decoder: BodyDecoder | null = null
   #pieces: Buffer[] = []
+  /** The body as it came has ended; what it was made of may still be told. */
+  #isWhole = false
   #isOver = false
 
   constructor(sink: TransportSink) {
@@ -145,6 +147,7 @@ class DispatchedCall implements DispatchHandler {
   }
 
   onComplete(): void {
+    this.#isWhole = true
     if (this.#isOver) return
     if (this.#decoder !== null) return this.#decoder.end()
     this.#handOn()
@@ -166,6 +169,8 @@ class DispatchedCall implements DispatchHandler {
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
+    // A compressed body may end before the one that it came in: nobody waits for the rest, which may never come.
+    if (!this.#isWhole) this.#abort?.(new Error('the rest of the body is not needed'))
     this.#sink.onEnd()
   }
 

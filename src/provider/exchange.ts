@@ -90,10 +90,15 @@ class Exchange implements TransportSink, StopListener {
     // The sooner one first: there is one timer for all.
     this.#watchdog.arm('headers', timeouts.headersMs, nowMs)
     this.#watchdog.arm('total', timeouts.totalMs, nowMs)
-    const takeBack = transport(request, this)
-    // It may be over before it has begun.
-    if (this.#isSettled) takeBack()
-    else this.#takeBack = takeBack
+    try {
+      const takeBack = transport(request, this)
+      // It may be over before it has begun.
+      if (this.#isSettled) takeBack()
+      else this.#takeBack = takeBack
+    } catch (error) {
+      // Such as settings for TLS that are none: they are looked at when they are first used.
+      this.onError(error)
+    }
   }
 
   onQueued(): void {
@@ -144,7 +149,7 @@ class Exchange implements TransportSink, StopListener {
   }
 
   onEnd(): void {
-    this.#settle(this.#error === null ? null : this.#statusFault(this.#error), false)
+    this.#settle(this.#error === null ? null : this.#statusFault(this.#error, true), false)
   }
 
   onError(error: unknown): void {
@@ -170,12 +175,16 @@ class Exchange implements TransportSink, StopListener {
     )
   }
 
-  #statusFault({ status, headers, bytes, isCut }: ErrorBody): ProviderFault {
+  #statusFault({ status, headers, bytes }: ErrorBody, isWhole = false): ProviderFault {
     const place = this.#place
-    // A secret that the cut goes through could not be found any more.
-    const end = isCut ? Math.max(0, this.#wire.caps.errorBytesMax - place.redact.lengthMax) : bytes.length
-    const body = new TextDecoder().decode(bytes.subarray(0, end))
-    return statusFault(place, { status, body, retryAt: retryAtOf(headers, this.#wire.clock.now()) })
+    const { caps, clock } = this.#wire
+    const { redact } = place
+    // Secrets are looked for in all that came: one that a cut goes through could not be found any more.
+    const text = redact(new TextDecoder().decode(bytes))
+    const body = isWhole
+      ? text
+      : redact.withoutBegun(text).slice(0, Math.max(0, caps.errorBytesMax - redact.lengthMax))
+    return statusFault(place, { status, body, retryAt: retryAtOf(headers, clock.now()) })
   }
 
   /** Something came: the limits between two pieces begin anew. */
@@ -227,7 +236,6 @@ class Exchange implements TransportSink, StopListener {
 class ErrorBody {
   readonly status: number
   readonly headers: ResponseHeaders
-  isCut = false
   readonly #bytesMax: number
   readonly #chunks: Uint8Array[] = []
   #length = 0
@@ -246,8 +254,7 @@ class ErrorBody {
   add(chunk: Uint8Array): boolean {
     this.#chunks.push(Buffer.from(chunk))
     this.#length += chunk.length
-    this.isCut = this.#length >= this.#bytesMax
-    return !this.isCut
+    return this.#length < this.#bytesMax
   }
 }
 

@@ -263,6 +263,10 @@ function headEnd(bytes: Buffer, from: number): number {
     throw new HttpError('HTTP_INVALID', 'it does not begin as a response does')
   }
   const end = bytes.indexOf(HEAD_END, from)
+  // A blank line that is written otherwise: what comes next would be waited for as the rest of the head.
+  if (end === -1 && (bytes.includes('\n\n', from) || bytes.includes('\n\r\n', from))) {
+    throw new HttpError('HTTP_INVALID', 'its head has lines that do not end as lines of a head do')
+  }
   // Of its end, all but the last byte may be there.
   if ((end === -1 ? bytes.length - HEAD_END.length + 1 : end) - from > HEAD_BYTES_MAX) {
     throw new HttpError('HTTP_HEAD_TOO_LARGE', `its head has more than ${HEAD_BYTES_MAX} bytes`)

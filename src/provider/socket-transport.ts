@@ -11,11 +11,8 @@ import type { Transport, TransportRequest, TransportSink } from './transport.ts'
 
 /** Sends over connections of its own. */
 export const socketTransport: Transport = (request, sink) => {
-  const place = placeOf(request.url)
-  const call = new SocketCall(place, request, sink)
-  const connection = place.pool.take()
-  if (!connection.isOpen) sink.onQueued()
-  call.start(connection)
+  const call = new SocketCall(placeOf(request.url), request, sink)
+  call.start()
   return () => call.takeBack()
 }
 
@@ -40,9 +37,15 @@ class SocketCall extends AsyncResource implements ConnectionUser {
     return this
   }
 
-  start(connection: Connection): void {
+  start(): void {
+    const connection = this.#place.pool.take()
+    if (!connection.isOpen) this.#sink.onQueued()
     this.#connection = connection
     connection.use(this)
+  }
+
+  onStale(): void {
+    if (!this.#isOver) this.start()
   }
 
   takeBack(): void {
@@ -103,6 +106,9 @@ class SocketCall extends AsyncResource implements ConnectionUser {
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
+    // A compressed body may end before the one that it came in: nobody waits for the rest, which may never come.
+    this.#connection?.drop()
+    this.#connection = null
     this.#sink.onEnd()
   }
 }

@@ -30,6 +30,7 @@ function ask(pool: ConnectionPool, request = GET, onBody: OnBody = () => undefin
     const user: ConnectionUser = {
       context: new AsyncResource('test'),
       onReady: () => connection.write([request]),
+      onStale: () => resolve(ask(pool, request, onBody)),
       onHead: () => undefined,
       onBody: (bytes) => {
         body += bytes.toString('latin1')
@@ -162,6 +163,87 @@ test.for(SPOILED)('a connection that the server %s while it waits is dropped', a
   expect([sockets.length, pool.idleCount]).toEqual([2, 1])
 })
 
+/** A server that closes behind its first responses without having said so; how often it was asked over each connection. */
+async function hastyServer(
+  closes: (answered: number) => boolean,
+): Promise<{ port: number; asked: number[] }> {
+  const asked: number[] = []
+  let answered = 0
+  const port = await rawServer((socket) => {
+    const at = asked.push(0) - 1
+    socket.on('data', () => {
+      asked[at] = (asked[at] ?? 0) + 1
+      answered += 1
+      if (closes(answered)) socket.end(OK)
+      else socket.write(OK)
+    })
+  })
+  return { port, asked }
+}
+
+test('a server that closes behind its responses without a word loses no request', async () => {
+  const { port, asked } = await hastyServer(() => true)
+  const pool = poolTo(port)
+  for (let time = 0; time < 20; time += 1) expect((await ask(pool)).body).toBe('ok')
+  expect(asked).toEqual(Array.from({ length: 20 }, () => 1))
+})
+
+/** Sends a request, and tells whether it was written in the moment in which it was given its connection. */
+async function isWrittenAtOnce(pool: ConnectionPool): Promise<boolean> {
+  const connection = pool.take()
+  let isReady = false
+  return new Promise((resolve, reject) => {
+    let wasReady = false
+    connection.use({
+      context: new AsyncResource('test'),
+      onReady: () => {
+        isReady = true
+        connection.write([GET])
+      },
+      onStale: () => reject(new Error('it was closed')),
+      onHead: () => undefined,
+      onBody: () => undefined,
+      onDone: () => resolve(wasReady),
+      onFail: reject,
+    })
+    wasReady = isReady
+  })
+}
+
+test('a server is waited for until it has left one connection open, and again when it has closed one', async () => {
+  const { port } = await hastyServer((answered) => answered === 5)
+  const pool = poolTo(port)
+  await ask(pool)
+  expect(await isWrittenAtOnce(pool)).toBe(false)
+  expect(await isWrittenAtOnce(pool)).toBe(true)
+  expect(await isWrittenAtOnce(pool)).toBe(true)
+  const { connection } = await ask(pool)
+  await until(() => !connection.isOpen)
+  await ask(pool)
+  expect(await isWrittenAtOnce(pool)).toBe(false)
+})
+
+test('a request that is taken back while its connection is looked at is not written', async () => {
+  const { port, asked } = await hastyServer(() => false)
+  const pool = poolTo(port)
+  await ask(pool)
+  const told: string[] = []
+  const connection = pool.take()
+  connection.use({
+    context: new AsyncResource('test'),
+    onReady: () => told.push('ready'),
+    onStale: () => told.push('stale'),
+    onHead: () => told.push('head'),
+    onBody: () => told.push('body'),
+    onDone: () => told.push('done'),
+    onFail: () => told.push('failed'),
+  })
+  connection.drop()
+  expect((await ask(pool)).body).toBe('ok')
+  await meanwhile()
+  expect([told, asked]).toEqual([[], [1, 1]])
+})
+
 test('a response with more behind it takes its connection along', async () => {
   const { port, sockets } = await openServer(`${OK}HTTP/1.1 200 OK`)
   const pool = poolTo(port)
@@ -279,6 +361,7 @@ test('a body is written as it is, in one piece or in several', async () => {
     connection.use({
       context: new AsyncResource('test'),
       onReady: () => connection.write(['\u00ff', Buffer.from('grüße'), 'x', Buffer.from('é.')]),
+      onStale: () => reject(new Error('the first connection of a pool was used before')),
       onHead: () => undefined,
       onBody: () => undefined,
       onDone: resolve,

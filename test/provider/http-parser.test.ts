@@ -172,6 +172,8 @@ const REFUSED: readonly (readonly [string, string, string])[] = [
   ['an encoding with a stray character', response(['transfer-encoding: \vchunked']), INVALID],
   ['an encoding with a space of another kind', response(['transfer-encoding: \u00a0chunked']), INVALID],
   ['a bare line end', response(['x: 1\ny: 2', 'content-length: 0']), INVALID],
+  ['lines that end in a line feed alone', 'HTTP/1.1 200 OK\nx: 1\n\n', INVALID],
+  ['a blank line behind a line feed alone', 'HTTP/1.1 200 OK\r\nx: 1\n\r\n', INVALID],
   ['a stray return', response(['x: 1\ry: 2', 'content-length: 0']), INVALID],
   ['a return before a line end', response(['x: 1\r', 'content-length: 0']), INVALID],
   ['a NUL', response(['x: 1\0', 'content-length: 0']), INVALID],

@@ -261,6 +261,41 @@ test.for(WAYS)('%s, a stream that is cancelled takes its connection with it', as
   })
 })
 
+test.for(PAST_FETCH)(
+  '%s, a compressed body that ends before the response does leaves no connection behind',
+  async ([, way]) => {
+    const padded = Buffer.concat([gzipSync(TEXT), Buffer.alloc(8)])
+    const provider = await fakeProvider((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
+      response.write(padded)
+    })
+    const model = openResponses({ model: 'm-1', apiKey: KEY, baseUrl: provider.baseUrl, ...way() })
+    const chunks: string[] = []
+    const onChunk = (chunk: Uint8Array): boolean => chunks.push(Buffer.from(chunk).toString()) > 0
+    expect(await model.send({ ...SEND, onChunk })).toBeNull()
+    expect(chunks.join('')).toBe(TEXT)
+    let open = 1
+    await until(() => {
+      void provider.connections().then((count) => (open = count))
+      return open === 0
+    })
+  },
+)
+
+test.for(['constructor', '__proto__'])(
+  'an encoding by the name of %s is none that is read, and the error is',
+  async (encoding) => {
+    overSockets()
+    const body = errorBody('no credit is left', 'insufficient_quota')
+    const provider = await fakeProvider(refuses(429, body, { 'content-encoding': encoding }))
+    const model = openResponses({ model: 'm-1', apiKey: KEY, baseUrl: provider.baseUrl })
+    expect(await model.send(SEND)).toMatchObject({
+      isRetryable: false,
+      provider: { message: 'no credit is left' },
+    })
+  },
+)
+
 const SENT_AS = [
   ['as it is', 'identity', Buffer.from(TEXT)],
   ['compressed', 'gzip', gzipSync(TEXT)],
