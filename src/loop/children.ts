@@ -116,6 +116,9 @@ export class Children {
    * ends is a result.
    */
   async run(agent: Agent, input: string, call: ChildCall, io: EffectIo): Promise<AgentRunResult> {
+    call.signal.throwIfAborted()
+    // A tool that goes on behind its call: a run that it began now would belong to nothing.
+    if (!io.isWanted()) throw new LoopchartError('usage', 'the call that would run it is over')
     if (this.#running.has(call.callId)) {
       throw new LoopchartError('usage', 'a call can run one agent at a time')
     }
@@ -276,7 +279,7 @@ function inDoubtIn(child: ChildRun): readonly string[] {
 /** The agent with what is left to its caller as its limits, where those are lower than its own. */
 export function withinBudget(agent: Agent, { toolCalls, tokens, deadlineAt }: RunBudget): Agent {
   const { limits } = agent.settings
-  const msLeft = deadlineAt === null ? null : Math.max(1, deadlineAt - agent.clock.now())
+  const msLeft = deadlineAt === null ? null : Math.max(1, deadlineAt - Math.floor(agent.clock.now()))
   return {
     ...agent,
     wallTimeMs: lower(agent.wallTimeMs, msLeft),

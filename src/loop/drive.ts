@@ -89,6 +89,10 @@ export class Driver {
     return this.#snapshot
   }
 
+  get hasEnded(): boolean {
+    return this.#snapshot.status !== 'active'
+  }
+
   /** Lets go of the run as soon as what is decided already is committed. Nothing happens once it has ended. */
   suspend(suspension: Suspension): void {
     if (this.#snapshot.status !== 'active') return
@@ -112,7 +116,10 @@ export class Driver {
       // Who answers at once to what it has just read is heard before anything starts.
       await Promise.resolve()
     }
-    if (this.suspension !== null) await this.#options.children?.leave()
+    if (this.suspension !== null) {
+      await this.#options.children?.leave()
+      this.#observeUntouched()
+    }
     await journal.close()
   }
 
@@ -205,8 +212,7 @@ export class Driver {
     summariseCalls(frames, before, context.calls, this.calls)
     const ended = stopped.map((id) => this.#stop(id))
     const launches = started.map((effect) => this.#prepare(effect, context, frames))
-    if (this.#suspension !== null) frames.push(...this.#untouched(started))
-    if (snapshot.status !== 'active') frames.push(endFrame(stamp, snapshot))
+    if (this.hasEnded) frames.push(endFrame(stamp, snapshot))
     return { frames, ended, launches }
   }
 
@@ -230,10 +236,11 @@ export class Driver {
   }
 
   /** Nothing is launched any more: whoever resumes the run must know which calls have not begun. */
-  #untouched(started: readonly StartedEffect[]): readonly Frame[] {
-    return started.flatMap((effect) =>
-      effect.effect === 'runTool' ? [untouchedFrame(this.#options.stamp, effect.input.call.callId)] : [],
-    )
+  #observeUntouched(): void {
+    const { stamp, journal } = this.#options
+    for (const { callId, call } of this.#underWay) {
+      if (callId !== null && call === null) journal.observe(untouchedFrame(stamp, callId))
+    }
   }
 
   /** What is not under way any more; null: it was not. */
@@ -282,6 +289,7 @@ export class Driver {
         return { key, effect: (signal) => respond(agent, input, announced, this.#io(underWay, signal)) }
       }
       case 'runTool':
+        underWay.callId = started.input.call.callId
         frames.push(toolStartedFrame(stamp, announceCall(started.input)))
         return { key, effect: (signal) => this.#runTool(underWay, started.input, signal) }
       case 'compact':

@@ -12,6 +12,8 @@ export class UnderWay {
   readonly key: string
   /** It has settled, or the chart let go of it. */
   isOver = false
+  /** A call that is to begin, by its id; null: what it is was not started here. */
+  callId: string | null = null
   /** The call that it is, once that runs. */
   call: { readonly slot: number; readonly running: Promise<RunToolValue> } | null = null
 
@@ -23,6 +25,8 @@ export class UnderWay {
 
 /** Who drives the run that an effect belongs to. */
 interface Drive {
+  /** Its last frame is made: nothing comes behind that. */
+  readonly hasEnded: boolean
   observeOpened(): void
   suspend(suspension: Suspension): void
 }
@@ -60,10 +64,11 @@ export class DrivenIo implements EffectIo {
   }
 
   observe(frame: Frame): void {
-    this.#run.journal.observe(frame)
+    if (!this.#drive.hasEnded) this.#run.journal.observe(frame)
   }
 
   observeBlock(block: FrameBlock, added: number): void {
+    if (this.#drive.hasEnded) return
     const { journal } = this.#run
     if (journal.observeBlock !== undefined) return journal.observeBlock(block, added)
     for (let at = block.length - added; at < block.length; at += 1) journal.observe(block.at(at))
