@@ -70,7 +70,7 @@ export interface AgentOptions {
   readonly followUpMessage?: string
   /** When the conversation of a run is made shorter, and how. */
   readonly compaction?: CompactionOptions
-  /** The format of the answer: `result.output` is then the parsed value. An answer that is not of it goes back once. */
+  /** The format of the answer: `result.output` is then what it parses to, as JSON. An answer that is not of it goes back once. */
   readonly output?: OutputFormat
   /** What goes into every request. */
   readonly request?: Omit<RequestOptionsInput, 'format'>

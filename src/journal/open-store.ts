@@ -152,7 +152,12 @@ class FileStore implements SqliteStore {
 
   close(): void {
     this.#group.close()
-    for (const { journal } of this.#journals.values()) void journal?.close().catch(() => undefined)
+    // Who drives a run is told: what it waits for will not come any more.
+    const closed = new LoopchartError('store_unusable', `the store was closed under a run: ${this.path}`)
+    for (const { journal } of this.#journals.values()) {
+      journal?.failed(closed)
+      void journal?.close().catch(() => undefined)
+    }
     this.#file.close()
     this.#lease?.release()
     this.#lease = null

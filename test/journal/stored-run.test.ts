@@ -17,6 +17,7 @@ import {
   callsAnswer,
   scriptedModel,
   textAnswer,
+  untilFrame,
   watchedTool,
   type ScriptedAnswer,
 } from '../scripted-model.ts'
@@ -125,3 +126,18 @@ test.for(['stateless', 'previous_response_id'] as const)(
     expect(many / few).toBeLessThan(4.4)
   },
 )
+
+test('a run whose store is closed while it waits says so instead of waiting for ever', async () => {
+  const store = tempStore()
+  const slow = watchedTool('slow', () => new Promise(() => undefined))
+  const model = scriptedModel([callsAnswer(1, [['slow', '{}']])])
+  const live = run(agent({ model, tools: [slow.tool] }), 'go', { store, runId: 'run_1' })
+  await untilFrame(live, ({ type }) => type === 'tool_started')
+  const frames = collect(live)
+  store.close()
+  await expect(live.result).rejects.toMatchObject({
+    code: 'store_unusable',
+    message: expect.stringContaining('the store was closed under a run'),
+  })
+  expect((await frames).at(-1)?.type).toBe('tool_started')
+})
