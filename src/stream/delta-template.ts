@@ -3,10 +3,9 @@ import type { Json, JsonObject } from '../protocol/json.ts'
 import { DeltaForm, unescaped, type Filling } from './delta-form.ts'
 import { ownText } from './own-text.ts'
 
-// The fields in which the deltas of one part differ, and how each is written as a key; everything else is the same text
-// each time. JSON allows white space before the colon.
-const VARYING: ReadonlyMap<string, RegExp> = new Map(
-  ['sequence_number', 'delta', 'obfuscation'].map((key) => [key, new RegExp(`"${key}"\\s*:`, 'gu')]),
+// The fields in which the deltas of one part differ, and how each is written; everything else is the same text each time.
+const VARYING: ReadonlyMap<string, string> = new Map(
+  ['sequence_number', 'delta', 'obfuscation'].map((key) => [key, JSON.stringify(key)]),
 )
 
 interface Hole {
@@ -195,12 +194,16 @@ const NO_HOLE: Hole = { key: '', isText: false, before: '' }
  */
 function findValue(
   text: string,
-  key: RegExp,
+  name: string,
   value: string | number,
 ): { readonly start: number; readonly end: number } | null {
-  const [found, again] = text.matchAll(key)
-  if (found === undefined || again !== undefined) return null
-  let start = found.index + found[0].length
+  const at = text.indexOf(name)
+  // Also where it is there as a value: which of them counts is for a parser to say.
+  if (at === -1 || text.lastIndexOf(name) !== at) return null
+  let start = at + name.length
+  while (text[start] === ' ' || text[start] === '\t') start += 1
+  if (text[start] !== ':') return null
+  start += 1
   // As Python writes it.
   if (text[start] === ' ') start += 1
   const isText = typeof value === 'string'

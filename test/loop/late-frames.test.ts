@@ -102,7 +102,7 @@ test('a call that was let go of before it began is not in doubt, also when that 
       const fault = await inner.send(request)
       // What came in is written by then. The frames of the step are made next, and written behind what is told here.
       await everythingElse()
-      setImmediate(() => live.suspend())
+      setImmediate(() => void live.suspend())
       return fault
     },
   }

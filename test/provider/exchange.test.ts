@@ -100,12 +100,13 @@ function streamOf(text: string, end: 'whole' | 'broken'): ReadableStream<Uint8Ar
   })
 }
 
+const misconfigured = (): never => {
+  throw new TypeError('no such cipher')
+}
+
 test('a transport that throws at once is a fault, and nothing of the request is left', async () => {
   const clock = new ManualClock()
-  const thrown = (): never => {
-    throw new TypeError('no such cipher')
-  }
-  const wire = { transport: thrown, clock, timeouts: STREAM_TIMEOUTS, caps: CAPS }
+  const wire = { transport: misconfigured, clock, timeouts: STREAM_TIMEOUTS, caps: CAPS }
   const request = {
     method: 'POST',
     url: new URL('http://127.0.0.1:9/'),
