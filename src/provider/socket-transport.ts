@@ -45,7 +45,13 @@ class SocketCall extends AsyncResource implements ConnectionUser {
   }
 
   onStale(): void {
-    if (!this.#isOver) this.start()
+    if (this.#isOver) return
+    try {
+      this.start()
+    } catch (error) {
+      // Who sent the request is not there any more to have it thrown at.
+      this.onFail(error)
+    }
   }
 
   takeBack(): void {
