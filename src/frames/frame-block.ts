@@ -15,6 +15,9 @@ export interface FrameBlock {
    * places are those of whole events. A block that leaves this out is read frame by frame.
    */
   tell?(from: number, to: number, teller: BlockTeller): void
+  /** Which turn and attempt the events of one that tells are of. */
+  readonly turn?: number
+  readonly attempt?: number
 }
 
 /**
@@ -24,10 +27,21 @@ export interface FrameBlock {
 export interface BlockTeller {
   /** An event by its type and exact text. The index is that of its frame in the block. */
   event(index: number, ts: number, type: string, raw: string): void
-  /** One that has a form in common with others: what stood in its holes is in a list, from a place on. */
-  delta(index: number, ts: number, form: EventForm, fillings: EventFillings, from: number): void
-  /** The text of the event before, as it appears. */
-  text(index: number, ts: number, delta: string): void
+  /** So many that have a form in common and came at one time, from a place among them on. The index is that of the first. */
+  deltas(index: number, ts: number, deltas: EventDeltas, from: number, count: number): void
+}
+
+/** Events that differ in what stands in the holes of one form. */
+export interface EventDeltas {
+  readonly form: EventForm
+  /** What stood in the holes of one after the other. */
+  readonly fillings: EventFillings
+  /** 2 where each has its text as a frame of its own behind it. */
+  readonly framesEach: 1 | 2
+  /** The hole that the text stands in; -1: it stands in none. */
+  readonly textHole: number
+  /** The text of one. */
+  textOf(delta: number): string
 }
 
 /** What stands in the holes of one event after the other: texts as JSON writes them, and numbers. */

@@ -91,6 +91,31 @@ export function plainEventFrame(
   }
 }
 
+/** The end of a stream as the provider said it, with nothing to say about it. */
+export function doneMarkFrame(
+  run_id: string,
+  seq: number,
+  ts: number,
+  turn: number,
+  attempt: number,
+): ProviderEventFrame {
+  return {
+    v: FRAME_VERSION,
+    run_id,
+    seq,
+    ts,
+    type: 'provider_event',
+    turn,
+    attempt,
+    status: 'done',
+    event_name: null,
+    raw: '[DONE]',
+    errors: NONE,
+    response_errors: NONE,
+    anomalies: NONE,
+  }
+}
+
 const NONE: readonly never[] = []
 
 /** Where in which log a frame stands. */

@@ -17,7 +17,8 @@ import {
   type LargeText,
   type OnLine,
 } from './block-encoder.ts'
-import { RepeatedFrames } from './repeated-frame.ts'
+import { RepeatReader } from './repeat-reader.ts'
+import { RepeatWriter } from './repeat-writer.ts'
 
 type Path = readonly (string | number)[]
 
@@ -26,13 +27,13 @@ type Reference =
   | { readonly path: Path; readonly hash: string }
   | { readonly path: Path; readonly delta: Delta }
 
-// A line is a frame; or one that repeats another, which begins with a letter; or this mark, the references, a tab, and
+// A line is a frame; or some that repeat others, which begins with a letter; or this mark, the references, a tab, and
 // the frame with '' in their places.
 const MARK = '@'
 
 /** Writes the frames of one run, in order. */
 export class FrameEncoder {
-  readonly #repeated = new RepeatedFrames()
+  readonly #repeated = new RepeatWriter()
   #body: string
   #block: BlockEncoder | null = null
 
@@ -81,15 +82,15 @@ export class FrameEncoder {
 /** Reads what a `FrameEncoder` wrote, from the first line on. `readText` gives a kept text, null when it is not there. */
 export class FrameDecoder {
   readonly #readText: (hash: string) => Uint8Array | null
-  readonly #repeated = new RepeatedFrames()
+  readonly #repeated = new RepeatReader()
   #body = new PiecedText([])
 
   constructor(readText: (hash: string) => Uint8Array | null) {
     this.#readText = readText
   }
 
-  /** Throws `log_corrupt` or the errors of `parseFrame`. */
-  decode(line: string, seq: number): Frame {
+  /** The frames of a line, mostly one. Throws `log_corrupt` or the errors of `parseFrame`. */
+  decode(line: string, seq: number): readonly Frame[] {
     const repeated = this.#repeated.read(line, seq)
     if (repeated !== null) return repeated
     const end = line.startsWith(MARK) ? line.indexOf('\t') : -1
@@ -101,7 +102,7 @@ export class FrameDecoder {
       this.#body = new PiecedText([frame.body])
     }
     this.#repeated.see(frame)
-    return frame
+    return [frame]
   }
 
   #restore(frame: Frame, references: readonly Reference[]): Frame {

@@ -47,6 +47,10 @@ export interface Journal {
    * out, and is given frames.
    */
   observeBlock?(block: FrameBlock, added: number): void
+  /**
+   * Does something once readers were shown what was taken so far. A journal that shows it at once leaves this out.
+   */
+  whenShown?(work: () => void): void
   /** Asks something of the run; resolves when it was folded. */
   send(command: LoopCommand): Promise<CommandAnswer>
   /** Lets go of the run: effects end, nothing further is decided. */

@@ -34,8 +34,12 @@ export class LogRows {
   readonly #id: number
   readonly #runId: string
   readonly #decoder: FrameDecoder
+  /** Of the row that is read: its lines, where they end, and the frames of the last line. */
   #lines: readonly string[] = []
   #line = 0
+  #rowEnd = 0
+  #frames: readonly Frame[] = []
+  #frame = 0
   #seq = 0
   #chain = 0
   #cost = 0
@@ -60,10 +64,11 @@ export class LogRows {
   /** The next frame of a log that goes as far as its place says; null at its end. Throws as `readLog` does. */
   next(place: LogPlace): Frame | null {
     try {
-      if (this.#line === this.#lines.length && !this.#readRow(place)) return null
-      const frame = this.#decoder.decode(this.#lines[this.#line] ?? '', this.#seq)
+      if (this.#frame === this.#frames.length && !this.#readLine(place)) return null
+      const frame = this.#frames[this.#frame]
+      if (frame === undefined || this.#seq >= this.#rowEnd) throw misplaced()
       checkPlace(frame, this.#runId, this.#seq)
-      this.#line += 1
+      this.#frame += 1
       this.#seq += 1
       this.#cost += 1
       return frame
@@ -73,7 +78,17 @@ export class LogRows {
   }
 
   /** False: there is none. */
+  #readLine(place: LogPlace): boolean {
+    if (this.#line === this.#lines.length && !this.#readRow(place)) return false
+    this.#frames = this.#decoder.decode(this.#lines[this.#line] ?? '', this.#seq)
+    this.#frame = 0
+    this.#line += 1
+    return true
+  }
+
+  /** False: there is none. */
   #readRow(place: LogPlace): boolean {
+    if (this.#seq !== this.#rowEnd) throw misplaced()
     this.#lines = []
     this.#line = 0
     if (this.#seq >= place.frames) {
@@ -90,10 +105,8 @@ export class LogRows {
     this.#chain = checkChain(row, bytes, { runId: this.#runId, firstSeq: this.#seq, before: this.#chain })
     const text = unpackBytes(bytes).toString('utf8')
     this.#cost += ROW_COST + text.length / CHARS_A_FRAME
-    const lines = text.split('\n')
-    if (lines.length !== numberIn(row, 'last_seq') - this.#seq + 1)
-      throw new LoopchartError('log_corrupt', 'lines are missing')
-    this.#lines = lines
+    this.#lines = text.split('\n')
+    this.#rowEnd = numberIn(row, 'last_seq') + 1
     return true
   }
 
@@ -136,6 +149,10 @@ function checkChain(row: StoreRow, bytes: Uint8Array, { runId, firstSeq, before 
     throw new LoopchartError('log_corrupt', 'its checksum is not that of its bytes')
   }
   return chain
+}
+
+function misplaced(): LoopchartError {
+  return new LoopchartError('log_corrupt', 'its row has other frames than it says')
 }
 
 function checkPlace(frame: Frame, runId: string, seq: number): void {

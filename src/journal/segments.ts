@@ -45,7 +45,12 @@ export class SegmentEncoder {
   #segments: Segment[] = []
   #texts: LargeText[] = []
   #lines: string[] = []
+  /** How many frames the lines are. */
+  #frames = 0
   #chars = 0
+  /** The last block that was added, and how much of it. */
+  #block: FrameBlock | null = null
+  #blockEnd = 0
   #chain: number
   /** The number of the first frame that is in no row yet. */
   #nextSeq: number
@@ -65,17 +70,21 @@ export class SegmentEncoder {
   /** Adds a frame to what is to be written. */
   add(frame: Frame): void {
     this.#check(frame)
+    this.#block = null
     tellLine(this.#encoder.encode(frame), this.#onLine)
   }
 
   /** The same for the frames of a block from a place up to another. */
   addBlock(block: FrameBlock, from: number, to: number): void {
-    if (to > from) this.#check(block.at(from))
+    const goesOn = block === this.#block && from === this.#blockEnd
+    if (to > from && !goesOn) this.#check(block.at(from))
+    this.#block = block
+    this.#blockEnd = to
     this.#encoder.encodeBlock(block, from, to, this.#onLine)
   }
 
   #check({ seq, run_id: runId }: Frame): void {
-    if (seq === this.#nextSeq + this.#lines.length && runId === this.#runId) return
+    if (seq === this.#nextSeq + this.#frames && runId === this.#runId) return
     throw new Error(`frame ${seq} of ${runId} is not the next of ${this.#runId}`)
   }
 
@@ -88,23 +97,25 @@ export class SegmentEncoder {
     return { segments, texts }
   }
 
-  readonly #onLine: OnLine = (line, texts) => {
+  readonly #onLine: OnLine = (line, texts, frames) => {
     this.#lines.push(line)
+    this.#frames += frames
     if (texts.length > 0) this.#texts.push(...texts)
     this.#chars += line.length
     if (this.#chars >= SEGMENT_CHARS) this.#cut()
   }
 
   #cut(): void {
-    this.#segments.push(this.#segment(this.#lines))
+    this.#segments.push(this.#segment())
     this.#lines = []
+    this.#frames = 0
     this.#chars = 0
   }
 
-  #segment(joined: readonly string[]): Segment {
-    const lines = packBytes(Buffer.from(joined.join('\n')))
+  #segment(): Segment {
+    const lines = packBytes(Buffer.from(this.#lines.join('\n')))
     const firstSeq = this.#nextSeq
-    const lastSeq = firstSeq + joined.length - 1
+    const lastSeq = firstSeq + this.#frames - 1
     const place = { firstSeq, lastSeq, epoch: this.#epoch }
     this.#chain = chainOf(this.#runId, place, lines, this.#chain)
     this.#nextSeq = lastSeq + 1

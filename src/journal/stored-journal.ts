@@ -31,7 +31,9 @@ export class StoredJournal extends QueuedJournal implements Appender {
   #summary: RunSummary
   /** Not yet written: frames, and parts of blocks, which readers are shown as blocks. */
   #pending: (Frame | BlockPart)[] = []
-  #waiting: PromiseWithResolvers<void>[] = []
+  /** What is done once that is shown. */
+  #afterwards: (() => void)[] = []
+  #waiting: Waiting[] = []
   #isReleased = false
 
   constructor(clock: Clock, options: StoredJournalOptions) {
@@ -49,42 +51,31 @@ export class StoredJournal extends QueuedJournal implements Appender {
   commit(frames: readonly Frame[]): Promise<void> {
     if (this.failure !== null) return Promise.reject(this.failure)
     if (this.#isReleased) return Promise.reject(new LoopchartError('store_unusable', 'the run was let go of'))
-    const written = Promise.withResolvers<void>()
-    this.#waiting.push(written)
-    for (const frame of frames) this.#add(frame)
-    // Also when there is none: somebody waits for what was seen before.
-    if (this.failure === null) this.#options.group.ask(this.#member)
-    return written.promise
+    for (const frame of frames) this.#pending.push(frame)
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject })
+      // Also when there are no frames: somebody waits for what was seen before.
+      this.#options.group.ask(this.#member)
+    })
   }
 
   observe(frame: Frame): void {
-    if (!this.isClosed && this.failure === null) this.#add(frame)
+    if (this.isClosed || this.failure !== null) return
+    this.#pending.push(frame)
+    this.#options.group.ask(this.#member)
   }
 
   observeBlock(block: FrameBlock, added: number): void {
     if (this.isClosed || this.failure !== null) return
-    const from = block.length - added
-    if (!this.#encode(() => this.#encoder.addBlock(block, from, block.length))) return
     const last = this.#pending.at(-1)
     if (last !== undefined && isPart(last) && last.block === block) last.added += added
-    else this.#pending.push({ block, from, added })
+    else this.#pending.push({ block, from: block.length - added, added })
+    this.#options.group.ask(this.#member)
   }
 
-  #add(frame: Frame): void {
-    if (this.#encode(() => this.#encoder.add(frame))) this.#pending.push(frame)
-  }
-
-  /** Written as lines at once, while what they are made of is at hand; as rows with all others of a turn. */
-  #encode(add: () => void): boolean {
-    if (this.failure !== null) return false
-    try {
-      add()
-      this.#options.group.ask(this.#member)
-      return true
-    } catch (error) {
-      this.failed(error)
-      return false
-    }
+  whenShown(work: () => void): void {
+    if (this.#pending.length === 0) work()
+    else this.#afterwards.push(work)
   }
 
   override async close(): Promise<void> {
@@ -100,9 +91,12 @@ export class StoredJournal extends QueuedJournal implements Appender {
   }
 
   collect(): Batch | null {
-    // What was made into lines before it failed is not written: nobody counts it any more.
     if (this.failure !== null) return null
     const { id, epoch } = this.#options
+    for (const one of this.#pending) {
+      if (isPart(one)) this.#encoder.addBlock(one.block, one.from, one.from + one.added)
+      else this.#encoder.add(one)
+    }
     const { segments, texts } = this.#encoder.take()
     const [first] = segments
     if (first === undefined) {
@@ -142,6 +136,14 @@ export class StoredJournal extends QueuedJournal implements Appender {
     }
     if (frames.length > 0) this.log.append(frames)
     for (const { resolve } of waiting) resolve()
+    this.#shown()
+  }
+
+  #shown(): void {
+    if (this.#afterwards.length === 0) return
+    const works = this.#afterwards
+    this.#afterwards = []
+    for (const work of works) work()
   }
 
   refused(): void {
@@ -154,7 +156,14 @@ export class StoredJournal extends QueuedJournal implements Appender {
     const waiting = this.#waiting
     this.#waiting = []
     for (const { reject } of waiting) reject(this.failure)
+    this.#shown()
   }
+}
+
+/** Somebody who is told when what was committed is on disk, or that it is not. */
+interface Waiting {
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
 }
 
 /** Some of the frames of a block. */

@@ -74,6 +74,12 @@ export class DrivenIo implements EffectIo {
     for (let at = block.length - added; at < block.length; at += 1) journal.observe(block.at(at))
   }
 
+  whenShown(work: () => void): void {
+    const { journal } = this.#run
+    if (journal.whenShown === undefined) work()
+    else journal.whenShown(work)
+  }
+
   opened(): void {
     if (this.isWanted()) this.#drive.observeOpened()
   }

@@ -14,6 +14,8 @@ export interface EffectIo {
   observe(frame: Frame): void
   /** The same for the next frames of a block, with how many; without it, only frames are taken. */
   observeBlock?(block: FrameBlock, added: number): void
+  /** Does something once readers were shown what was taken so far; without it, they are at once. */
+  whenShown?(work: () => void): void
   /** The first event of a response is in. */
   opened(): void
   /** Lets go of the run: nothing further is decided, and what this effect comes to is not heard. */

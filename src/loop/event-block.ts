@@ -45,6 +45,14 @@ export class EventBlock implements FrameBlock {
     return this.#length
   }
 
+  get turn(): number {
+    return this.#turn
+  }
+
+  get attempt(): number {
+    return this.#attempt
+  }
+
   get isFull(): boolean {
     return this.#events >= EVENTS_MAX || this.#chars >= CHARS_MAX
   }

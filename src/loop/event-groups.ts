@@ -1,4 +1,4 @@
-import type { BlockTeller } from '../frames/frame-block.ts'
+import type { BlockTeller, EventDeltas } from '../frames/frame-block.ts'
 import type { DeltaPlace } from '../frames/make-frame.ts'
 import { parseJson, type Json } from '../protocol/json.ts'
 import { DeltaForm, type Filling } from '../stream/delta-form.ts'
@@ -27,7 +27,7 @@ export function eventGroup(
 }
 
 /** Deltas that differ in what stands in the holes of one form. */
-export class DeltaGroup {
+export class DeltaGroup implements EventDeltas {
   readonly form: DeltaForm
   /** Of the text that is a frame of its own; null: there is none. */
   readonly place: DeltaPlace | null
@@ -78,16 +78,33 @@ export class DeltaGroup {
     return ts
   }
 
+  get textHole(): number {
+    return this.form.deltaHole
+  }
+
+  textOf(delta: number): string {
+    return this.form.deltaOf(this.fillings, delta * this.form.holes)
+  }
+
+  /** Tells of those that came at one time together. */
   tell(start: number, firstTs: number, from: number, to: number, teller: BlockTeller): void {
-    const { form, fillings, framesEach } = this
+    const { framesEach } = this
     const end = Math.min(this.#count, (to - start) / framesEach)
-    for (let delta = (from - start) / framesEach; delta < end; delta += 1) {
-      const index = start + delta * framesEach
-      const ts = this.timeOf(delta, firstTs)
-      const filled = delta * form.holes
-      teller.delta(index, ts, form, fillings, filled)
-      if (framesEach === 2) teller.text(index + 1, ts, form.deltaOf(fillings, filled))
+    for (let delta = (from - start) / framesEach; delta < end;) {
+      const next = Math.min(end, this.#laterThan(delta))
+      teller.deltas(start + delta * framesEach, this.timeOf(delta, firstTs), this, delta, next - delta)
+      delta = next
     }
+  }
+
+  /** The first one behind another that came at another time. */
+  #laterThan(delta: number): number {
+    const later = this.#later ?? NEVER
+    for (let at = 0; at < later.length; at += 2) {
+      const first = later[at] ?? 0
+      if (first > delta) return first
+    }
+    return this.#count
   }
 
   /** What it is beside the texts, as JSON. */
@@ -108,6 +125,8 @@ export class DeltaGroup {
     return deltas
   }
 }
+
+const NEVER: readonly number[] = []
 
 type DeltasHead = readonly [
   count: number,

@@ -29,6 +29,8 @@ export interface RecorderOptions {
    * event of a response it is told as soon as it is in, and of others once a chunk.
    */
   readonly onBlock?: ((block: FrameBlock, added: number) => void) | undefined
+  /** Does something once readers were shown what was told so far; at once, when left out. */
+  readonly whenShown?: (work: () => void) => void
 }
 
 /** Reads one response and records it: one frame for each event, derived frames directly after theirs. */
@@ -130,11 +132,10 @@ class ResponseRecorder implements ResponseReader {
     this.#tell()
     const blocks = this.#open
     this.#open = []
-    // After those who read frames as they come, some microtasks from here: they need the texts once more. A tick would
-    // come too late for a model that answers within microtasks alone.
-    if (blocks.length > 0) {
-      queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => EventBlock.seal(blocks))))
-    }
+    if (blocks.length === 0) return
+    const { whenShown } = this.#options
+    if (whenShown === undefined) sealSoon(blocks)
+    else whenShown(() => sealSoon(blocks))
   }
 
   /** Once for all events of a chunk, or up to a frame that is not of the block. */
@@ -143,6 +144,14 @@ class ResponseRecorder implements ResponseReader {
     this.#added = 0
     if (added > 0 && this.#block !== null) this.#options.onBlock?.(this.#block, added)
   }
+}
+
+/**
+ * After those who read frames as they come, some microtasks from here: they need the texts once more. A tick would come
+ * too late for a model that answers within microtasks alone.
+ */
+function sealSoon(blocks: readonly EventBlock[]): void {
+  queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => EventBlock.seal(blocks))))
 }
 
 // Each is looked at with every chunk, and how many there are is the provider's to say.

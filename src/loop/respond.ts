@@ -155,6 +155,10 @@ function openReader(
       io.observe(frame)
       if (frame.type === 'provider_event') open()
     },
+    whenShown: (work) => {
+      if (io.whenShown === undefined) work()
+      else io.whenShown(work)
+    },
     onBlock:
       io.observeBlock === undefined
         ? undefined

@@ -30,7 +30,9 @@ function encodeAll(frames: readonly Frame[]): Stored {
 
 function decodeAll({ lines, texts }: Stored): readonly Frame[] {
   const decoder = new FrameDecoder((hash) => texts.get(hash) ?? null)
-  return lines.map((line, seq) => decoder.decode(line, seq))
+  const frames: Frame[] = []
+  for (const line of lines) frames.push(...decoder.decode(line, frames.length))
+  return frames
 }
 
 test('every frame comes back as it was, field for field and in their order', () => {
@@ -137,10 +139,21 @@ test('a delta of a block that is too long for a line is kept beside it, and thos
 
 test('a delta of a block costs little more than its number and its word', () => {
   const words = Array.from({ length: 100 }, (_, at) => ` word${at}`)
-  const { stored } = recordLines(streamOf(words), 1_000_000)
-  const lines = stored.lines.filter((line) => line.startsWith('d'))
-  expect(lines.length).toBeGreaterThan(190)
-  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(20)
+  // So many bytes at once that each delta comes by itself, and all of them together.
+  for (const pieceBytes of [200, 1_000_000]) {
+    const { stored, frames } = recordLines(streamOf(words), pieceBytes)
+    const lines = stored.lines.filter((line) => /^[dDtT]/u.test(line))
+    expect(lines.join('\n').length).toBeLessThan(200 * 25)
+    expect(decodeAll(stored)).toEqual(frames)
+  }
+})
+
+test('deltas that come together are one line, each with its text', () => {
+  const words = Array.from({ length: 100 }, (_, at) => ` "word"\t${at}`)
+  const { stored, frames } = recordLines(streamOf(words), 1_000_000)
+  expect(stored.lines.length).toBeLessThan(40)
+  expect(frames.length).toBeGreaterThan(400)
+  expect(decodeAll(stored)).toEqual(frames)
 })
 
 test('states come back, also with a tab in a name', () => {
