@@ -68,6 +68,32 @@ test('observations are written within the turn, before the frames of a commit th
   expect([...store.read('run_1')].map(({ seq }) => seq)).toEqual([0, 1, 2, 3])
 })
 
+test('what is to be done once readers were shown something waits until it is written, or cannot be', async () => {
+  let isFull = false
+  const store = tempStore({
+    aroundWrite: (_, execute) => {
+      if (isFull) throw new Error('no space')
+      return execute()
+    },
+  })
+  const { stamp, started } = beginLog('run_1')
+  const journal = store.create('run_1', clock)
+  const shown: number[] = []
+  const note = (): void => void shown.push(journal.log.length)
+  journal.whenShown?.(note)
+  expect(shown).toEqual([0])
+  const committed = journal.commit([started])
+  journal.whenShown?.(note)
+  expect(shown).toEqual([0])
+  await committed
+  expect(shown).toEqual([0, 1])
+  isFull = true
+  journal.observe(deltaFrame(stamp, 'a'))
+  journal.whenShown?.(note)
+  await everythingElse()
+  expect(shown).toEqual([0, 1, 1])
+})
+
 test('runs that commit in one turn share one transaction', async () => {
   const statements: string[] = []
   const store = tempStore({

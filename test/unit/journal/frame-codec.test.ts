@@ -7,8 +7,10 @@ import { FrameStamp } from '../../../src/frames/frame-stamp.ts'
 import type { Frame } from '../../../src/frames/generated/frame.ts'
 import { tellLine, type OnLine } from '../../../src/journal/block-encoder.ts'
 import { FrameDecoder, FrameEncoder } from '../../../src/journal/frame-codec.ts'
+import { EventBlock } from '../../../src/loop/event-block.ts'
 import { recordResponse } from '../../../src/loop/record-response.ts'
 import { tolerant } from '../../../src/protocol/tolerant.ts'
+import { DeltaForm } from '../../../src/stream/delta-form.ts'
 import { sseText, StreamBuilder } from '../../../scripts/fixtures/stream-builder.ts'
 import { deltaFrame, eventFrame, requestFrame, sampleLog, stateFrame } from '../../journal/sample-frames.ts'
 
@@ -75,9 +77,22 @@ test('a frame of a token costs little more than the text that differs', () => {
   expect(lines[1]?.length).toBeLessThan(10)
 })
 
-/** Reads a stream in pieces into the lines of its blocks and frames, and into frames alone. */
-function recordLines(bytes: Buffer, pieceBytes: number): { stored: Stored; frames: readonly Frame[] } {
-  const encoder = new FrameEncoder()
+/**
+ * Reads a stream in pieces into the lines of its blocks and frames, and into frames alone. Every so many times that
+ * something comes, another encoder goes on, as when a run is taken up.
+ */
+function recordLines(
+  bytes: Buffer,
+  pieceBytes: number,
+  encoderEach = Number.POSITIVE_INFINITY,
+): { stored: Stored; frames: readonly Frame[] } {
+  let told = 0
+  let encoder = new FrameEncoder()
+  const next = (): FrameEncoder => {
+    told += 1
+    if (told % encoderEach === 0) encoder = new FrameEncoder()
+    return encoder
+  }
   const lines: string[] = []
   const texts = new Map<string, Uint8Array>()
   const onLine: OnLine = (line, kept) => {
@@ -94,12 +109,12 @@ function recordLines(bytes: Buffer, pieceBytes: number): { stored: Stored; frame
       profile: tolerant,
       shape: 'stream',
       onFrame: (frame) => {
-        if (isBlocks) tellLine(encoder.encode(frame), onLine)
+        if (isBlocks) tellLine(next().encode(frame), onLine)
         else frames.push(frame)
       },
       ...(isBlocks && {
         onBlock: (block: FrameBlock, added: number) =>
-          encoder.encodeBlock(block, block.length - added, block.length, onLine),
+          next().encodeBlock(block, block.length - added, block.length, onLine),
       }),
     })
     for (let at = 0; at < bytes.length; at += pieceBytes) {
@@ -123,6 +138,44 @@ test('blocks come back as the frames that they stand for, for any text and any c
   fc.assert(
     fc.property(texts, fc.integer({ min: 1, max: 4000 }), (words, pieceBytes) => {
       const { stored, frames } = recordLines(streamOf(words.map((word) => word.toWellFormed())), pieceBytes)
+      expect(decodeAll(stored).map(formatFrame)).toEqual(frames.map(formatFrame))
+      expect(stored.lines.filter((line) => line.includes('\n'))).toEqual([])
+    }),
+    { numRuns: 150 },
+  )
+})
+
+/** Events of every kind, of which some come twice, under another name, or with a number for a text. */
+function oddStream(words: readonly string[], oddities: readonly number[]): Buffer {
+  const stream = new StreamBuilder().start()
+  stream.reasoning(0, words, words).message(1, words).refusal(2, words)
+  stream.message(3, words).call(4, 'add', ['{', ...words.map((_, at) => ` "${at}": 1,`), '}'])
+  const events = stream.end().events.flatMap((event, at) => {
+    switch (oddities[at % oddities.length]) {
+      case 1:
+        return [event, event]
+      case 2:
+        return [{ ...event, type: 'another' }]
+      case 3:
+        return [{ ...event, data: { ...event.data, delta: at } }]
+      default:
+        return [event]
+    }
+  })
+  // Some come later, among those of other items.
+  const late = (at: number): number => ((oddities[at % oddities.length] ?? 0) % 5 === 4 ? 40 : 0)
+  const places = events.map((_, at) => at + late(at))
+  const order = events.map((_, at) => at).toSorted((one, other) => (places[one] ?? 0) - (places[other] ?? 0))
+  return Buffer.from(sseText(order.flatMap((at) => events[at] ?? [])))
+}
+
+test('whatever a response has, and wherever another encoder goes on, the frames come back', () => {
+  const words = fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 12 })
+  const oddities = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 60 })
+  const pieces = fc.integer({ min: 1, max: 20_000 })
+  fc.assert(
+    fc.property(words, oddities, pieces, fc.integer({ min: 2, max: 60 }), (texts, odd, pieceBytes, each) => {
+      const { stored, frames } = recordLines(oddStream(texts, odd), pieceBytes, each)
       expect(decodeAll(stored).map(formatFrame)).toEqual(frames.map(formatFrame))
       expect(stored.lines.filter((line) => line.includes('\n'))).toEqual([])
     }),
@@ -201,6 +254,9 @@ test.for([
   'd\tno form to fill',
   'h\tname\tnot json\t1',
   's\t1\tby\tno state before',
+  'D\t\tno form to fill',
+  'P1\t1\t0\tname\tno run before',
+  'Z1\t1\t0',
   '@not json\t{"v":1,"run_id":"a","seq":0,"ts":0,"type":"warning","cause":"","figures":{}}',
   '@[{"path":["nowhere"],"hash":"x"}]',
   '@[{"path":[{}]}]\t{"v":1,"run_id":"a","seq":0,"ts":0,"type":"warning","cause":"","figures":{}}',
@@ -209,4 +265,104 @@ test.for([
   expect(() => decodeAll({ lines: [line], texts: new Map() })).toThrow(
     expect.objectContaining({ code: expect.stringMatching(/^(?:log_corrupt|frame_invalid)$/u) }),
   )
+})
+
+/** Lines behind a frame, an event of a form, and a text. */
+function behindOthers(line: string): Stored {
+  const stamp = new FrameStamp('run_1', () => 5)
+  const { lines } = encodeAll([eventFrame(stamp, '"raw"'), deltaFrame(stamp, 'text')])
+  return { lines: [...lines, 'h\tname\t["a","b","c"]\t1\t2', line], texts: new Map() }
+}
+
+test('lines of several deltas are the frames that they say', () => {
+  const frames = decodeAll(behindOthers(String.raw`D2 t1 3 \u0041 4 b`.replaceAll(' ', '\t')))
+  expect(frames.slice(3)).toMatchObject([
+    { seq: 3, ts: 7, event_name: 'name', raw: String.raw`a3b\u0041c` },
+    { seq: 4, ts: 7, type: 'output_text_delta', delta: 'A' },
+    { seq: 5, ts: 7, event_name: 'name', raw: 'a4bbc' },
+    { seq: 6, ts: 7, type: 'output_text_delta', delta: 'b' },
+  ])
+})
+
+test.for([
+  'D\t\t1',
+  'D\t',
+  'D',
+  'Dx\t\t1\t2',
+  'D\tt2\t1\t2',
+  'D\tt\t1\t2',
+  'D\tr1\t1\t2',
+  'D\ts1\t1\t2',
+  'P1\t1\t0',
+  'Px\t1\t0\tname\traw',
+  'P1\t1e3\t0\tname\traw',
+  'Z1\t1',
+  'Z1\t1\t0\tname',
+])('a line that no encoder writes behind others is refused by name: %s', (line) => {
+  expect(() => decodeAll(behindOthers(line))).toThrow(expect.objectContaining({ code: 'log_corrupt' }))
+})
+
+test('the first event of a turn and the end of a stream are lines that need nothing before them', () => {
+  const { frames } = recordLines(streamOf(['a', 'b']), 1_000_000)
+  const run = sampleLog('run_1').slice(0, 1)
+  const encoder = new FrameEncoder()
+  const [started, ...others] = [...run, ...frames].map((frame) => encoder.encode(frame).line)
+  expect(started).toContain('run_started')
+  expect(others.find((line) => line.includes('response.created'))).toMatch(
+    /^P5000\t2\t1\tresponse\.created\t\{/u,
+  )
+  expect(others.at(-1)).toMatch(/^Z\d+\t2\t1$/u)
+})
+
+/** A block of deltas of some forms, so many of each at a time, and the lines that it is written as. */
+function writeDeltas(steps: readonly { form: number; words: readonly string[]; ms: number }[]): {
+  readonly stored: Stored
+  readonly frames: readonly Frame[]
+} {
+  const types = ['response.output_text.delta', 'response.refusal.delta', 'response.output_text.delta']
+  const forms = types.map(
+    (type, at) => new DeltaForm(type, [`{"item_id":"${at}","sequence_number":`, ',"delta":"', '"}'], 1),
+  )
+  let now = 5000
+  const stamp = new FrameStamp('run_1', () => now)
+  const first = eventFrame(stamp, 'first')
+  const block = new EventBlock(stamp, 2, 1)
+  block.addEvent('response.created', '{}', stamp)
+  for (const { form: at, words, ms } of steps) {
+    const form = forms[at]
+    if (form === undefined) throw new Error('there is no such form')
+    now += ms
+    stamp.tick()
+    const fillings = words.flatMap((word, number) => [number, word])
+    block.addDeltas({ item_id: String(at), output_index: at }, form, fillings, words.length, stamp)
+  }
+  const encoder = new FrameEncoder()
+  const lines = [encoder.encode(first).line]
+  encoder.encodeBlock(block, 0, block.length, (line) => lines.push(line))
+  const texts = new Map<string, Uint8Array>()
+  return {
+    stored: { lines, texts },
+    frames: [first, ...Array.from({ length: block.length }, (_, at) => block.at(at))],
+  }
+}
+
+test('deltas of several forms in one block come back, each with the texts of its own item', () => {
+  const step = fc.record({
+    form: fc.integer({ min: 0, max: 2 }),
+    words: fc.array(fc.stringMatching(/^[a-z ]{0,9}$/u), { minLength: 1, maxLength: 9 }),
+    ms: fc.integer({ min: 0, max: 2 }),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
+      const { stored, frames } = writeDeltas(steps)
+      expect(decodeAll(stored)).toEqual(frames)
+    }),
+  )
+})
+
+test('a line of several deltas does not grow with their number for ever', () => {
+  const words = Array.from({ length: 200 }, () => 'x'.repeat(1000))
+  const { stored, frames } = writeDeltas([{ form: 0, words, ms: 0 }])
+  expect(decodeAll(stored)).toEqual(frames)
+  expect(Math.max(...stored.lines.map(({ length }) => length))).toBeLessThan(70_000)
 })

@@ -106,6 +106,30 @@ test.for([[1], [300], [16_384], [10_000_000]])(
   },
 )
 
+test('the blocks of a response are sealed once readers were shown what they have', async () => {
+  const seal = vi.spyOn(EventBlock, 'seal')
+  onTestFinished(() => seal.mockRestore())
+  const journal = new MemoryJournal(new ManualClock())
+  const shown: (() => void)[] = []
+  const reader = recordResponse({
+    stamp: new FrameStamp('run_1', () => 1000),
+    turn: 1,
+    attempt: 0,
+    profile: tolerant,
+    shape: 'stream',
+    onFrame: (frame) => journal.observe(frame),
+    onBlock: (block, added) => journal.observeBlock(block, added),
+    whenShown: (work) => shown.push(work),
+  })
+  reader.feed(answer(['a', ' b']))
+  reader.end()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(seal).not.toHaveBeenCalled()
+  for (const work of shown) work()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(seal).toHaveBeenCalledTimes(1)
+})
+
 test('escapes stay as the provider wrote them', () => {
   const bytes = answer(['one', ' two', ' three', ' four'])
   const escaped = Buffer.from(bytes.toString().replaceAll('" three"', String.raw`" \u0074hr\/ee"`))
