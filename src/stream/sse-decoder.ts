@@ -49,6 +49,7 @@ const LINES_PER_EVENT_MAX = 65_536
 const SCRATCH_BYTES = 64 * 1024
 const CR = 13
 const LF = 10
+const BLANK_LINE = '\n\n'
 const EVENT = 'event: '
 const DATA = 'data: '
 
@@ -89,11 +90,21 @@ class Decoder implements SseDecoder {
 
   end(): void {
     // Unlike a browser we keep a message that the connection's end cut short: its text was sent, so it is shown.
-    if (this.fault === null) this.#parser?.feed('\n\n')
+    if (this.fault === null) this.#parser?.feed(BLANK_LINE)
   }
 
+  /** Whole events are a piece of their own where not all of a slice is ASCII: they are read as the text that they are. */
   #feedSlice(slice: Buffer): void {
     const isHigh = !isAscii(slice)
+    if (!isHigh || (this.#isBetweenEvents && endsEvent(slice))) return this.#feedPiece(slice, isHigh)
+    const from = this.#isBetweenEvents ? 0 : behindBlankLine(slice.indexOf(BLANK_LINE))
+    const to = Math.max(from, behindBlankLine(slice.lastIndexOf(BLANK_LINE)))
+    for (const piece of [slice.subarray(0, from), slice.subarray(from, to), slice.subarray(to)]) {
+      if (piece.length > 0 && this.fault === null) this.#feedPiece(piece, !isAscii(piece))
+    }
+  }
+
+  #feedPiece(slice: Buffer, isHigh: boolean): void {
     this.#hasDispatched = false
     if (isHigh && this.#isBetweenEvents && this.#isWholeText(slice)) {
       this.#feedText(slice.toString('utf8'))
@@ -107,7 +118,7 @@ class Decoder implements SseDecoder {
     this.#isBetweenEvents = endsEvent(slice)
     if (this.#hasDispatched) {
       // Whatever the parser still holds came after the dispatched event, and so from this slice.
-      this.#hasHighByte = isHigh
+      this.#hasHighByte = isHigh && !this.#isBetweenEvents
       this.#linesSinceEvent = 0
       return
     }
@@ -129,8 +140,8 @@ class Decoder implements SseDecoder {
     for (let at = 0; at < text.length && this.fault === null;) {
       const from = this.#isBetweenEvents && isShort ? sink.run(text, at) : at
       if (from > at) this.#hasDispatched = true
-      const blank = text.indexOf('\n\n', from)
-      at = blank === -1 ? text.length : blank + 2
+      const blank = text.indexOf(BLANK_LINE, from)
+      at = blank === -1 ? text.length : blank + BLANK_LINE.length
       const isRead = isPlain && this.#isBetweenEvents && this.#readPlain(text, from, blank)
       if (!isRead && at > from) this.#parse(text.slice(from, at))
       this.#isBetweenEvents = blank !== -1 || from === text.length
@@ -206,6 +217,10 @@ class Decoder implements SseDecoder {
         ? streamError(code, `one event is larger than ${eventBytesMax} bytes or ${LINES_PER_EVENT_MAX} lines`)
         : streamError(code, `the response is larger than ${responseBytesMax} bytes`)
   }
+}
+
+function behindBlankLine(at: number): number {
+  return at === -1 ? 0 : at + BLANK_LINE.length
 }
 
 function countOf(byte: number, bytes: Buffer): number {

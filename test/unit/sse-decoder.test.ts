@@ -205,6 +205,47 @@ test('a stream is the same messages whether runs may be read off it or not, for 
   )
 })
 
+const BROKEN = Buffer.concat([
+  Buffer.from('event: a\ndata: '),
+  Buffer.from([0xff, 0xe6]),
+  Buffer.from('\n\n'),
+])
+const NOT_ASCII: readonly Buffer[] = [
+  BROKEN,
+  ...[
+    'event: a\ndata: 東京\n\n',
+    'data: 🎈\n\n',
+    ': bemerkt für später\n\n',
+    'id: ü\n',
+    'data: ö\ndata: two\n\n',
+    'data: ä\r\n\n',
+    'data: \ufffd\n\n',
+  ].map((text) => Buffer.from(text)),
+]
+
+test('a stream that is not all ASCII is the same messages in any chunking as byte by byte', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(...NOT_ASCII),
+    fc.constantFrom(...PIECES.map((text) => Buffer.from(text))),
+  )
+  const streams = fc.array(piece, { minLength: 1, maxLength: 12 })
+  fc.assert(
+    fc.property(streams, fc.array(fc.nat(120), { maxLength: 6 }), (pieces, cuts) => {
+      const bytes = Buffer.concat(pieces)
+      const places = [
+        0,
+        ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b),
+        bytes.length,
+      ]
+      const chunks = places.map((from, at) => bytes.subarray(from, places[at + 1] ?? bytes.length))
+      const { messages } = read(Array.from(bytes, (byte) => Uint8Array.of(byte)))
+      expect(read(chunks).messages).toEqual(messages)
+      expect(read(chunks, {}, (_, at) => at).messages).toEqual(messages)
+    }),
+    { numRuns: 3000 },
+  )
+})
+
 test('an event that is too large is refused where runs may be read as well', () => {
   const limits = { eventBytesMax: 40 }
   const chunks = ['event: a\ndata: short\n\n', `event: a\ndata: ${'x'.repeat(60)}\n\n`, 'data: after\n\n']
