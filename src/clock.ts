@@ -11,6 +11,14 @@ export interface Clock {
 // setTimeout takes a longer wait for one of 1 ms.
 const WAIT_MS_MAX = 2 ** 31 - 1
 
+// A provider, a log or a clock of somebody's own may name a time that no calendar has.
+const CALENDAR_MS_MAX = 8.64e15
+
+/** A time for people to read, in UTC. */
+export function timeText(ms: number): string {
+  return Math.abs(ms) <= CALENDAR_MS_MAX ? new Date(ms).toISOString() : 'a time that no calendar has'
+}
+
 /** The clock of the machine. Its timers keep the process alive: a call that waits for its deadline is work. */
 export const systemClock: Clock = {
   now: () => Date.now(),

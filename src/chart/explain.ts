@@ -1,5 +1,6 @@
 import { loopMachine } from '../../machines/loop.machine.ts'
 import type { LoopCall, LoopCommand, LoopContext } from '../../machines/loop.types.ts'
+import { timeText } from '../clock.ts'
 import { can } from './can.ts'
 import { docOf, listStates } from './list-transitions.ts'
 import type { LoopSnapshot } from './loop-snapshot.ts'
@@ -38,7 +39,7 @@ function waitsFor(state: string, context: LoopContext): readonly string[] {
     case 'working.responding.streaming':
       return [`the end of ${requestName(context)}`]
     case 'working.backingOff':
-      return [`${timeText(context.error?.retryAt ?? null)}, when ${requestName(context)} is sent`]
+      return [`${timeText(context.error?.retryAt ?? Number.NaN)}, when ${requestName(context)} is sent`]
     case 'working.executing.running':
       return callsThat(context, 'running').map((call) => `${callName(call)} to end`)
     case 'working.executing.awaitingApproval':
@@ -86,13 +87,6 @@ function callsThat({ calls }: LoopContext, status: LoopCall['status']): readonly
 
 function callName({ callId, name }: LoopCall): string {
   return `call ${callId} of ${name}`
-}
-
-// A provider may name a time that no calendar has.
-const TIME_MAX = 8.64e15
-
-function timeText(ms: number | null): string {
-  return ms === null || Math.abs(ms) > TIME_MAX ? 'some other time' : new Date(ms).toISOString()
 }
 
 function openCommands(snapshot: LoopSnapshot): readonly string[] {

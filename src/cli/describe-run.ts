@@ -1,3 +1,4 @@
+import { timeText } from '../clock.ts'
 import type { RunExplanation } from '../replay/explain-run.ts'
 import { countOf } from './run-figures.ts'
 
@@ -8,8 +9,8 @@ export function describeRun(explained: RunExplanation): readonly string[] {
     `run ${runId}: ${STATUS[status]} ${state}, turn ${turn}; ${countOf(explained.frames, 'frame')}, resumed ${countOf(explained.epoch, 'time')}`,
     `why: ${why}`,
     ...waitsFor.map((one) => `waits for: ${one}`),
-    ...(retryAt === null ? [] : [`not before: ${timeOf(retryAt)}`]),
-    ...(deadlineAt === null ? [] : [`its time is up: ${timeOf(deadlineAt)}`]),
+    ...(retryAt === null ? [] : [`not before: ${timeText(retryAt)}`]),
+    ...(deadlineAt === null ? [] : [`its time is up: ${timeText(deadlineAt)}`]),
     ...onResume.map((one) => `when resumed: ${one}`),
   ]
   return can.length === 0 ? lines : [...lines, `takes: ${can.join(', ')}`]
@@ -19,8 +20,4 @@ const STATUS: Readonly<Record<RunExplanation['status'], string>> = {
   ended: 'ended as',
   waiting: 'waits in',
   cut_off: 'was cut off in',
-}
-
-function timeOf(ms: number): string {
-  return Number.isNaN(new Date(ms).getTime()) ? 'at no time that a calendar has' : new Date(ms).toISOString()
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 
+import { timeText } from '../clock.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import type { Run, RunResult, SuspendedRun } from '../loop/run.ts'
 import { Approvals, type ApproveMode, type ApprovalsOptions } from './approvals.ts'
@@ -126,7 +127,7 @@ function conclude(result: RunResult, { resumeHint, tokensFlag, say }: Conclusion
 
 function howToGoOn({ reason, retryAt }: SuspendedRun, hint: string | null): string {
   if (reason === 'workspace_missing') return `bring it back, then ${hint ?? 'run this again'}`
-  const when = retryAt === null ? 'later' : `after ${new Date(retryAt).toISOString()}`
+  const when = retryAt === null ? 'later' : `after ${timeText(retryAt)}`
   const how = hint === null ? `run this again ${when}` : `${when} ${hint}`
   return reason === 'retry_later' ? `the provider asks for a long wait, ${how}` : how
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
+import { timeText } from '../clock.ts'
 import { LoopchartError } from '../errors.ts'
 import { FrameStamp } from '../frames/frame-stamp.ts'
 import type { ConversationStartedFrame, Frame } from '../frames/generated/frame.ts'
@@ -186,7 +187,7 @@ function takeUp(store: RunStore, id: string, agent: Agent): TakenRun | null {
     if (error instanceof LoopchartError && error.code === 'run_unknown') return null
     if (error instanceof RunLockedError) {
       const { pid, host, since } = error.owner
-      const when = new Date(since).toISOString()
+      const when = timeText(since)
       throw new LoopchartError(
         'run_locked',
         `conversation ${id} is open in process ${pid} on ${host} since ${when}`,

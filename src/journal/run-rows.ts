@@ -109,7 +109,7 @@ export function deleteRun(file: StoreFile, id: number): void {
   file.run('DELETE FROM segments WHERE run = ?', id)
   file.run(
     `DELETE FROM texts WHERE hash IN (SELECT hash FROM text_uses WHERE run = ?)
-     AND hash NOT IN (SELECT hash FROM text_uses WHERE run <> ?)`,
+     AND NOT EXISTS (SELECT 1 FROM text_uses WHERE hash = texts.hash AND run <> ?)`,
     id,
     id,
   )

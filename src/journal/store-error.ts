@@ -1,3 +1,4 @@
+import { timeText } from '../clock.ts'
 import { LoopchartError, type ErrorCode } from '../errors.ts'
 import type { RunOwner } from './run-store.ts'
 
@@ -7,7 +8,7 @@ export class RunLockedError extends LoopchartError {
   readonly owner: RunOwner
 
   constructor(runId: string, owner: RunOwner) {
-    const since = new Date(owner.since).toISOString()
+    const since = timeText(owner.since)
     super('run_locked', `run ${runId} is driven by process ${owner.pid} on ${owner.host} since ${since}`)
     this.owner = owner
   }

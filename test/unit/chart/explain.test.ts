@@ -46,7 +46,9 @@ test('a retry says when it is due and why it is needed', () => {
 })
 
 test('a time that no calendar has does not stop an explanation', () => {
-  expect(explain(failed(1e300)).waitsFor).toEqual(['some other time, when response 1, attempt 2 is sent'])
+  expect(explain(failed(1e300)).waitsFor).toEqual([
+    'a time that no calendar has, when response 1, attempt 2 is sent',
+  ])
 })
 
 test('a call in doubt waits for somebody to say what became of it', () => {

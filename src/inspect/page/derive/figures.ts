@@ -1,3 +1,4 @@
+import { timeText } from '../../../clock.ts'
 import type { Frame } from '../../../frames/generated/frame.ts'
 import { fieldsOf, numberIn } from './json-fields.ts'
 
@@ -23,12 +24,9 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`
 }
 
-// A log may name a time that no calendar has.
-const TIME_MAX = 8.64e15
-
-/** A time of the wall clock, in UTC. */
-export function timeText(ms: number): string {
-  return Math.abs(ms) <= TIME_MAX ? new Date(ms).toISOString().replace('T', ' ') : 'no known time'
+/** A time of the wall clock, in UTC, where there is little room. */
+export function shortTime(ms: number): string {
+  return timeText(ms).replace('T', ' ')
 }
 
 /** When a frame was written, in milliseconds since 1970; 0 when it does not say. */

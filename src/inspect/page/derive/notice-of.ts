@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../protocol/json.ts'
-import { countText, timeText } from './figures.ts'
+import { countText, shortTime } from './figures.ts'
 import { fieldsOf, numberIn, objectIn, textIn } from './json-fields.ts'
 import { jsonText } from './json-text.ts'
 
@@ -88,7 +88,7 @@ function ordinal(count: number): string {
 
 function atTime(figures: JsonObject): string {
   const at = numberIn(figures, 'retry_at')
-  return at === null ? '' : `, not before ${timeText(at)}`
+  return at === null ? '' : `, not before ${shortTime(at)}`
 }
 
 function fromTo(figures: JsonObject): string {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 
-import { timeText } from '../derive/figures.ts'
+import { shortTime } from '../derive/figures.ts'
 import { fieldsOf, numberIn, textIn } from '../derive/json-fields.ts'
 import { jsonText } from '../derive/json-text.ts'
 import { prettyJson } from '../derive/pretty-json.ts'
@@ -30,7 +30,7 @@ export function FramePanel({ run, at }: PanelProps): JSX.Element {
           <SafeText text={textIn(fields, 'type') ?? 'a frame without a type'} />
         </code>
         <span class="dim figures">
-          #{at} · {timeText(numberIn(fields, 'ts') ?? Number.NaN)}
+          #{at} · {shortTime(numberIn(fields, 'ts') ?? Number.NaN)}
         </span>
       </h3>
       <JsonTextView key={at} text={jsonText(fields)} />
