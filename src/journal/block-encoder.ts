@@ -97,12 +97,16 @@ export class BlockEncoder implements BlockTeller {
     }
   }
 
-  /** Up to where deltas may be in one line, for which the form and the place of the texts have to be known already. */
+  /**
+   * Up to where deltas may be in one line, for which the form and the place of the texts have to be known already. How
+   * many they are is told by what is in their holes.
+   */
   #togetherUntil(deltas: EventDeltas, from: number, end: number): number {
     const { form, fillings, framesEach, textHole } = deltas
-    const isKnown = this.#event !== -1 && this.#repeated.hasForm(form)
-    if (!isKnown || (framesEach === 2 && (this.#textType === null || textHole === -1))) return from
     const holes = form.fixed.length - 1
+    const isKnown = this.#event !== -1 && this.#repeated.hasForm(form)
+    if (!isKnown || holes === 0) return from
+    if (framesEach === 2 && (this.#textType === null || textHole === -1)) return from
     let chars = 0
     for (let at = from; at < end; at += 1) {
       for (let hole = 0; hole < holes; hole += 1) {

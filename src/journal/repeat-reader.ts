@@ -65,20 +65,20 @@ export class RepeatReader {
     const rest = line.slice(start?.length)
     const text = form === AS_JSON ? parseJson(rest) : rest
     if (start === undefined || typeof text !== 'string') throw unfounded()
-    return this.#again(repeated.type, seq, Number(sinceMs), { [repeated.field]: text })
+    return this.#again(repeated.type, seq, msOf(sinceMs), { [repeated.field]: text })
   }
 
   #readEvent(letter: string, [sinceMs = '', ...cells]: readonly string[], seq: number): Frame {
     if (letter === NAMED_EVENT) {
       const [event_name = '', ...raw] = cells
-      return this.#again('provider_event', seq, Number(sinceMs), { event_name, raw: raw.join('\t') })
+      return this.#again('provider_event', seq, msOf(sinceMs), { event_name, raw: raw.join('\t') })
     }
     if (letter === FORMED_EVENT) this.#form = parseForm(cells[0], cells[1])
     const form = this.#form
     const fillings = letter === FORMED_EVENT ? cells.slice(2) : cells
     if (form === null || fillings.length !== holesOf(form)) throw unfounded()
     const raw = filled(form, fillings, 0)
-    return this.#again('provider_event', seq, Number(sinceMs), { event_name: form.type, raw })
+    return this.#again('provider_event', seq, msOf(sinceMs), { event_name: form.type, raw })
   }
 
   #readEvents([sinceMs = '', texts = '', ...fillings]: readonly string[], seq: number): readonly Frame[] {
@@ -89,7 +89,7 @@ export class RepeatReader {
     const text = parseTexts(texts, holes)
     const frames: Frame[] = []
     for (let from = 0; from < fillings.length; from += holes) {
-      const since = from === 0 ? Number(sinceMs) : 0
+      const since = from === 0 ? msOf(sinceMs) : 0
       const raw = filled(form, fillings, from)
       const event = this.#again('provider_event', seq + frames.length, since, { event_name: form.type, raw })
       frames.push(event)
@@ -112,20 +112,27 @@ export class RepeatReader {
     return frame
   }
 
-  #readState([sinceMs, turn = '', by = '', state = '']: readonly string[], seq: number): Frame {
+  #readState([sinceMs = '', turn = '', by = '', state = '']: readonly string[], seq: number): Frame {
     if (!COUNT.test(turn)) throw unfounded()
-    return this.#again('state_entered', seq, Number(sinceMs), { state, by, turn: Number(turn) })
+    return this.#again('state_entered', seq, msOf(sinceMs), { state, by, turn: Number(turn) })
   }
 
   /** The last frame of a type with other fields, at its place in the log. */
   #again(type: Frame['type'], seq: number, sinceMs: number, differs: object): Frame {
     const last = this.#last.get(type)
-    if (last === undefined || !(sinceMs >= 0)) throw unfounded()
-    const frame: unknown = { ...last, seq, ts: last.ts + sinceMs, ...differs }
+    const ts = (last?.ts ?? Number.NaN) + sinceMs
+    if (last === undefined || !(sinceMs >= 0) || !(ts <= Number.MAX_SAFE_INTEGER)) throw unfounded()
+    const frame: unknown = { ...last, seq, ts, ...differs }
     if (!isFrame(frame)) throw new TypeError('a frame with another text is a frame')
     this.#last.set(type, frame)
     return frame
   }
+}
+
+/** The milliseconds of a line since another; nothing stands for none. */
+function msOf(written = ''): number {
+  if (!/^\d*$/u.test(written)) throw unfounded()
+  return Number(written)
 }
 
 function holesOf({ fixed }: EventForm): number {
@@ -150,15 +157,16 @@ interface Texts {
 function parseTexts(cell: string, holes: number): Texts | null {
   const [found, letter, hole] = TEXTS.exec(cell) ?? []
   if (found === '') return null
-  const type = BY_LETTER.get(letter ?? '')?.type
-  if (type === undefined || !(Number(hole) < holes)) throw unfounded()
-  return { type, hole: Number(hole) }
+  const repeated = BY_LETTER.get(letter ?? '')
+  if (repeated?.field !== 'delta' || !(Number(hole) < holes)) throw unfounded()
+  return { type: repeated.type, hole: Number(hole) }
 }
 
 /** The text that stood between quotes. */
 function meaningOf(written: string): string {
   const value = parseJson(`"${written}"`)
-  return typeof value === 'string' ? value : ''
+  if (typeof value !== 'string') throw unfounded()
+  return value
 }
 
 function isFrame(value: unknown): value is Frame {

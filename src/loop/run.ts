@@ -376,8 +376,10 @@ interface Beginning extends Pick<StartOptions, 'parent' | 'conversation' | 'serv
 function startFrame(stamp: FrameStamp, agent: Agent, beginning: Beginning): Frame {
   const { input, started, parent, conversation, service } = beginning
   const { limits } = agent.settings
+  // A copy: what the log holds must not change when the caller's object does.
+  const own: typeof input = typeof input === 'string' ? input : JSON.parse(JSON.stringify(input))
   return makeFrame(stamp, 'run_started', {
-    input: typeof input === 'string' ? input : input.map((part) => ({ ...part })),
+    input: typeof own === 'string' ? own : own.map((part) => ({ ...part })),
     agent: plain(agent.description) ?? {},
     model: agent.models.map(({ name }) => name).join(', '),
     limits: { ...limits, wall_time_ms: agent.wallTimeMs },

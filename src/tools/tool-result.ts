@@ -52,9 +52,14 @@ export function toolResult(options: ToolResultOptions): ToolResult {
   need(isError, 'error must have a code of docs/errors.md and a message')
   const unsendable = findUnsendable(result.artifacts)
   need(unsendable === null, `artifacts are not JSON: ${unsendable}`)
-  // A copy: what the log holds must not change when the tool goes on with its objects.
+  // Copies: what the log holds must not change when the tool goes on with its objects.
   const artifacts: readonly JsonObject[] = JSON.parse(JSON.stringify(result.artifacts))
-  return new ToolResult({ ...options, artifacts })
+  const { error } = result
+  return new ToolResult({
+    ...options,
+    artifacts,
+    ...(error !== null && { error: { code: error.code, message: error.message } }),
+  })
 }
 
 function isErrorOf(error: { readonly code: unknown; readonly message: unknown }): boolean {

@@ -11,6 +11,8 @@ import type { RunStore } from '../../src/journal/run-store.ts'
 import type { Model } from '../../src/loop/model.ts'
 import { restoreRun } from '../../src/loop/restore-run.ts'
 import { run } from '../../src/loop/run.ts'
+import type { JsonObject } from '../../src/protocol/json.ts'
+import { toolResult } from '../../src/tools/tool-result.ts'
 import { ManualClock } from '../manual-clock.ts'
 import {
   ADD,
@@ -67,6 +69,45 @@ test.for(Object.entries(SCRIPTS))(
     }
   },
 )
+
+test.for([
+  ['of a type of their own', { type: 'acme:ping.delta', note: 'x' }],
+  ['of a known type, without a text', { type: 'response.output_text.delta', item_id: 'a', delta: null }],
+] as const)('events %s in which nothing differs are as many in the log as came', async ([, data]) => {
+  const answer = textAnswer(1, 'done')
+  const end = answer.indexOf('event: response.completed')
+  const event = `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+  const store = tempStore()
+  const shown = await framesOfRun(store, [answer.slice(0, end) + event.repeat(5) + answer.slice(end)])
+  expect([...openedStore(store.path).read('run_1')]).toEqual(shown)
+})
+
+test('a log has what a run was given, whatever becomes of the objects that it was given', async () => {
+  const store = tempStore()
+  const made = agent({ model: scriptedModel([textAnswer(1, 'done')]), clock: new ManualClock() })
+  const part: { text: string; whole?: unknown } & JsonObject = { type: 'input_text', text: 'first' }
+  const message = { type: 'message', role: 'user', content: [part] }
+  const live = run(made, [message], { runId: 'run_1', store })
+  part.text = 'second'
+  part.whole = message
+  expect(await live.result).toMatchObject({ state: 'done' })
+  const [started] = openedStore(store.path).read('run_1')
+  expect(started).toMatchObject({ input: [{ content: [{ type: 'input_text', text: 'first' }] }] })
+})
+
+test('a log has the error that a tool told, whatever becomes of its object', async () => {
+  const store = tempStore()
+  const error = { code: 'tool_failed' as const, message: 'first' }
+  const { tool: add } = watchedTool('add', () => {
+    const result = toolResult({ exitCode: 1, error })
+    error.message = 'second'
+    return result
+  })
+  const model = scriptedModel([callsAnswer(1, [ADD]), textAnswer(2, 'done')])
+  await run(agent({ model, tools: [add], clock: new ManualClock() }), 'go', { runId: 'run_1', store }).result
+  const [failed] = [...openedStore(store.path).read('run_1')].filter(({ type }) => type === 'tool_failed')
+  expect(failed).toMatchObject({ error: { message: 'first' } })
+})
 
 test('a log that is cut at any commit restores to where the run was at that commit', async () => {
   const ends: number[] = []
