@@ -15,7 +15,7 @@ import { describeCompaction } from './describe-compaction.ts'
 import { describeTokens } from './describe-usage.ts'
 import { countOf, durationOf, RunFigures } from './run-figures.ts'
 import type { RunView } from './run-view.ts'
-import { oneLine, safeText, shorten } from './safe-text.ts'
+import { oneLine, readableText, shorten } from './safe-text.ts'
 import { StatusLine } from './status-line.ts'
 import type { Style, Terminal } from './terminal.ts'
 
@@ -131,7 +131,7 @@ export class LiveView implements RunView {
 
   #text(text: string): void {
     if (text === '') return
-    const shown = safeText(text)
+    const shown = readableText(text)
     this.#answer.stream.write(shown)
     this.#column = columnAfter(this.#column, shown, this.#columns)
   }

@@ -6,6 +6,19 @@ export function safeText(text: string): string {
   return visibleText(text.replaceAll('\r\n', '\n'))
 }
 
+// The two joiners, which scripts and emoji are written with: without them a word of Persian is another one.
+const JOINERS = /[\u200c\u200d]/u
+const AROUND_JOINERS = /(?<=[\u200c\u200d])|(?=[\u200c\u200d])/u
+
+/** Text that is read and not agreed to, such as an answer: the same, but joiners stay. */
+export function readableText(text: string): string {
+  if (!JOINERS.test(text)) return safeText(text)
+  return text
+    .split(AROUND_JOINERS)
+    .map((part) => (JOINERS.test(part) ? part : safeText(part)))
+    .join('')
+}
+
 /** Text as part of one line: line ends are blanks, and nothing is left that a terminal obeys. */
 export function oneLine(text: string): string {
   return safeText(text.trim().replaceAll(/\s*[\r\n\t]\s*/gu, ' '))

@@ -105,7 +105,7 @@ test('a log has the error that a tool told, whatever becomes of its object', asy
   })
   const model = scriptedModel([callsAnswer(1, [ADD]), textAnswer(2, 'done')])
   await run(agent({ model, tools: [add], clock: new ManualClock() }), 'go', { runId: 'run_1', store }).result
-  const [failed] = [...openedStore(store.path).read('run_1')].filter(({ type }) => type === 'tool_failed')
+  const failed = [...openedStore(store.path).read('run_1')].find(({ type }) => type === 'tool_failed')
   expect(failed).toMatchObject({ error: { message: 'first' } })
 })
 
