@@ -29,6 +29,8 @@ export interface RestoredRun {
   /** The description of the agent that drove it last. */
   readonly agent: JsonObject
   readonly snapshot: LoopSnapshot
+  /** The same as its readers saw it: a response may have been coming in, of which whoever goes on has nothing. */
+  readonly shown: LoopSnapshot
   /** What was at work when the log ends, by id, in the order in which it was started. */
   readonly pending: ReadonlyMap<string, KeyedEffect>
   /** Those of them that are known not to have done anything, by id. */
@@ -87,7 +89,17 @@ export function restoreRun(frames: Iterable<Frame>, onStep: OnRestored = () => u
   if (started === null || snapshot === null || last === null) {
     throw new LoopchartError('log_corrupt', 'the log is empty')
   }
-  return { started, agent, snapshot: unopened(snapshot), pending, untouched, calls, last, epoch }
+  return {
+    started,
+    agent,
+    snapshot: unopened(snapshot),
+    shown: snapshot,
+    pending,
+    untouched,
+    calls,
+    last,
+    epoch,
+  }
 }
 
 /** Names the result of an effect: the same for the same effect whenever the run is folded. */

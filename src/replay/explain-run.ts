@@ -32,13 +32,13 @@ export interface RunExplanation extends Explanation {
 export function explainRun(log: Iterable<Frame>): RunExplanation {
   const frames = [...log]
   const restored = restoreRun(frames)
-  const { snapshot, pending, started, epoch } = restored
+  const { snapshot, shown, pending, started, epoch } = restored
   const atWork = [...pending.values()]
     .map((keyed) => keyed.started)
     .filter(({ effect }) => effect !== 'timer')
   const isActive = snapshot.status === 'active'
   return {
-    ...explain(snapshot),
+    ...explain(shown),
     runId: started.run_id,
     status: !isActive ? 'ended' : atWork.length === 0 ? 'waiting' : 'cut_off',
     turn: snapshot.context.turn,

@@ -36,7 +36,7 @@ test('a run that was cut off says what would become of what was at work', () => 
   )
   expect(explainRun(streaming)).toMatchObject({
     status: 'cut_off',
-    state: 'working.responding.requesting',
+    state: 'working.responding.streaming',
     decidedAt: 0,
     onResume: ['response 1 is asked for again, as attempt 2'],
   })
