@@ -7,6 +7,16 @@ export interface SignalAnswers {
   readonly leave: (() => void) | null
 }
 
+/** What is under way and can be let go of, the latest last. */
+const leaving: (() => void)[] = []
+
+/** Nobody reads the output any more: what is kept is let go of. False: there is nothing that is. */
+export function leaveForNobody(): boolean {
+  const leave = leaving.at(-1)
+  leave?.()
+  return leave !== undefined
+}
+
 /**
  * The first signal ends what is under way in good order, the second at once. What is kept is not ended by SIGTERM, which
  * is about this process, but let go of. Gives what stops listening.
@@ -25,9 +35,11 @@ export function listenToSignals({ cancel, leave }: SignalAnswers): () => void {
       cancel()
     }
   }
+  if (leave !== null) leaving.push(leave)
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   return () => {
+    if (leave !== null) leaving.splice(leaving.indexOf(leave), 1)
     process.off('SIGINT', onSignal)
     process.off('SIGTERM', onSignal)
   }

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module'
 
 import { ExitCode } from './exit-code.ts'
+import { leaveForNobody } from './listen-to-signals.ts'
 import { createProgram } from './program.ts'
 import { report } from './report.ts'
 
@@ -10,9 +11,13 @@ const LEFT_OPEN_MS = 500
 
 const { version }: { version: string } = createRequire(import.meta.url)('loopchart/package.json')
 
-// A reader such as `head` that has seen enough closes the pipe; that is not an error.
+// A reader such as `head` that has seen enough closes the pipe; that is not an error. A run that is kept says how to go on.
+let isLeaving = false
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(ExitCode.ok)
+  if (error.code === 'EPIPE') {
+    isLeaving ||= leaveForNobody()
+    return isLeaving ? undefined : process.exit(ExitCode.ok)
+  }
   process.stderr.write(`loopchart: cannot write the output: ${error.message} [output_unwritable]\n`)
   process.exit(ExitCode.internal)
 })

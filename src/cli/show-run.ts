@@ -101,7 +101,8 @@ async function showFrames(
     show(frames.push(frame))
     if (frame.seq >= past.length) kept?.follow(live, frame)
     // Frames wait in the log of the run until whoever reads the output has caught up.
-    if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
+    // What becomes of it when the reader is gone is not for this to say.
+    if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain').catch(() => undefined)
   }
   show(frames.end())
 }

@@ -105,6 +105,22 @@ test('K11: SIGTERM suspends a run that is kept, says how to go on, and that comm
   expect([resumed.code, resumed.out]).toEqual([0, 'Gone.\n'])
 })
 
+test('a run that is kept is let go of when nobody reads its output any more, and says how to go on', async () => {
+  const tool = `{ execute: () => new Promise((resolve) => {
+    process.once('SIGUSR2', () => resolve('launched'))
+    process.stderr.write('it runs')
+  }) }`
+  const where = place(await serve(CALL, STALLED), tool)
+  const running = startCli(['run', 'go', '--json', ...where.flags])
+  await running.until('err', /it runs/u)
+  await new Promise<void>((resolve) => running.child.stdout?.once('close', resolve).destroy())
+  running.child.kill('SIGUSR2')
+  const { code, err } = await running.done
+  expect(code).toBe(6)
+  expect(err).toContain('the run is suspended; go on with: ')
+  expect(logOf(where, onlyRun(where)).at(-1)?.type).not.toBe('run_ended')
+})
+
 test('a call that runs when SIGTERM comes is let come to its end, so that nobody has to say how it ended', async () => {
   const tool = `{ execute: () => new Promise((resolve) => {
     process.once('SIGTERM', () => setImmediate(() => resolve('launched')))
