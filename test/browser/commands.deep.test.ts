@@ -15,6 +15,8 @@ test('a call is approved on the page with a token that may', async (context) => 
   await openTab(page, 'Actions')
   await page.getByRole('button', { name: 'Approve' }).click()
   await waitForState(page, 'done')
+  // What was answered to the yes was about a run that still went on.
+  await expect.poll(() => page.getByRole('tabpanel').innerText()).not.toContain('The run is in')
   expect(ran).toEqual([{ to: 'a' }])
   expect(errors).toEqual([])
 })
@@ -39,7 +41,7 @@ test('a token that may only read is refused where it asks for more, by the page 
   const runId = await start()
   const { page } = await open({ runId, token: READ_TOKEN })
   await waitForState(page, ASKING)
-  await openTab(page, 'Actions')
+  await page.getByRole('button', { name: 'Waits for somebody' }).click()
   await page.getByText('This token may not answer.').waitFor()
   expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
   expect(await page.getByRole('button', { name: 'Cancel the run' }).count()).toBe(0)
@@ -54,6 +56,8 @@ test('a token that may only read is refused where it asks for more, by the page 
   expect(status).toBe(403)
   expect(ran).toEqual([])
   await waitForState(page, ASKING)
+  await page.getByRole('link', { name: 'Runs' }).click()
+  await page.getByRole('button', { name: 'waits for somebody' }).waitFor()
 })
 
 test('a run that nobody here can go on with is not called live, and whoever answers is told why not', async (context) => {
@@ -62,6 +66,7 @@ test('a run that nobody here can go on with is not called live, and whoever answ
   const { page } = await open({ runId: frames[0]?.run_id ?? '' })
   await waitForState(page, ASKING)
   await page.getByRole('status').filter({ hasText: 'Driven by nobody' }).waitFor()
+  await page.getByRole('button', { name: 'Waits for somebody' }).waitFor()
   await openTab(page, 'Actions')
   await page.getByText('none can go on with it here').waitFor()
   await page.getByRole('button', { name: 'Approve' }).click()

@@ -48,6 +48,7 @@ export function App({ opening, keepToken }: AppProps): JSX.Element {
       <RunList
         api={api}
         filter={route.filter}
+        mayAnswer={access.scopes.includes('approve')}
         onFilter={(filter) => setRoute({ view: 'runs', filter })}
         onToken={onToken}
       />

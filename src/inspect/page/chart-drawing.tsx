@@ -5,7 +5,7 @@ import type { ChartBox, LaidOutState, LaidOutTransition } from '../../chart/char
 import { roundedPath } from '../../chart/chart-svg.ts'
 import { chartLayout } from '../../chart/generated/chart-layout.ts'
 import { durationText } from './derive/figures.ts'
-import { farBoxes, lineBetween, VISITS_SHARE } from './far-chart.ts'
+import { farPlaces, VISITS_SHARE, type ChartPlaces } from './far-chart.ts'
 import { stateTone } from './state-tone.ts'
 import type { Visits } from './state-visits.ts'
 
@@ -19,14 +19,13 @@ const ROUTES: readonly LaidOutTransition[] = [
 /** Below this the texts of the chart are too small to be read: names are drawn larger, and the rest is left out. */
 export const READABLE_SCALE = 0.55
 const FAR_NAME_PIXELS = 10.5
-// Larger names would run into each other.
-const FAR_NAME_SIZE_MAX = 29
+// Much larger names would leave the chart no room for anything else.
+const FAR_NAME_SIZE_MAX = 34
 const BADGE_SIZE = 11
 // The width of a character for each unit of its size, in a font of one width.
 const CHAR_SHARE = 0.61
 const OUTER = chartLayout.states.filter(({ kind }) => kind === 'compound')
-const INNER = chartLayout.states.filter(({ kind }) => kind !== 'compound')
-const NO_BOXES: ReturnType<typeof farBoxes> = new Map()
+const AS_LAID_OUT: ChartPlaces = { boxes: new Map(), lines: new Map() }
 
 /** What the drawing shows of the run at the cursor. */
 export interface ChartDrawingProps {
@@ -44,32 +43,26 @@ export interface ChartDrawingProps {
 /** The chart, the active state lit, the last step drawn over it. Text is text, never markup. */
 export function ChartDrawing({ active, visitsOf, taken, stepKey, scale }: ChartDrawingProps): JSX.Element {
   const farSize = scale < READABLE_SCALE ? Math.min(FAR_NAME_SIZE_MAX, FAR_NAME_PIXELS / scale) : null
-  const boxes = useMemo(
-    () => (farSize === null ? NO_BOXES : farBoxes(chartLayout.states, farSize)),
-    [farSize],
-  )
+  const places = useMemo(() => (farSize === null ? AS_LAID_OUT : farPlaces(chartLayout, farSize)), [farSize])
   const takenIds = new Set(taken.map(({ id }) => id))
-  const boxOf = (state: LaidOutState): JSX.Element => (
-    <StateBox
-      key={state.id}
-      state={state}
-      box={boxes.get(state.id) ?? state}
-      isActive={active.includes(state.id)}
-      isLit={active.at(-1) === state.id}
-    />
-  )
   return (
     <>
       <ArrowHeads />
-      {(farSize === null ? chartLayout.states : OUTER).map(boxOf)}
-      <Lines boxes={boxes} />
-      <TakenLines taken={taken} boxes={boxes} stepKey={stepKey} />
+      {chartLayout.states.map((state) => (
+        <StateBox
+          key={state.id}
+          state={state}
+          box={places.boxes.get(state.id) ?? state}
+          isActive={active.includes(state.id)}
+          isLit={active.at(-1) === state.id}
+        />
+      ))}
+      <Lines places={places} />
+      <TakenLines taken={taken} places={places} stepKey={stepKey} />
       {farSize === null &&
         chartLayout.transitions.map((transition) => (
           <Label key={transition.id} transition={transition} isTaken={takenIds.has(transition.id)} />
         ))}
-      {/* From far away a state is larger than it was laid out: it hides what of a line would run through it. */}
-      {farSize !== null && INNER.map(boxOf)}
       {chartLayout.states.map((state) =>
         farSize === null ? (
           <g key={state.id}>
@@ -80,7 +73,7 @@ export function ChartDrawing({ active, visitsOf, taken, stepKey, scale }: ChartD
           <FarName
             key={state.id}
             state={state}
-            box={boxes.get(state.id) ?? state}
+            box={places.boxes.get(state.id) ?? state}
             size={farSize}
             visits={visitsOf(state.id)}
           />
@@ -90,30 +83,30 @@ export function ChartDrawing({ active, visitsOf, taken, stepKey, scale }: ChartD
   )
 }
 
-type Boxes = ReturnType<typeof farBoxes>
-
 /** Every way there is; the same for as long as the chart is looked at from as far. */
-function Lines({ boxes }: { boxes: Boxes }): JSX.Element {
+function Lines({ places }: { places: ChartPlaces }): JSX.Element {
   return useMemo(
     () => (
       <>
-        {ROUTES.map((route) => (
-          <g key={route.id}>
-            {route.event === 'initial' && (
-              <circle class="dot" cx={route.points[0]?.[0]} cy={route.points[0]?.[1]} r="5" />
-            )}
-            <path class="edge" marker-end="url(#arrow)" d={lineOf(route, boxes)} />
-          </g>
-        ))}
+        {ROUTES.map((route) => {
+          const points = pointsOf(route, places)
+          const [start] = points
+          return (
+            <g key={route.id}>
+              {route.event === 'initial' && <circle class="dot" cx={start?.[0]} cy={start?.[1]} r="5" />}
+              <path class="edge" marker-end="url(#arrow)" d={roundedPath(points)} />
+            </g>
+          )
+        })}
       </>
     ),
-    [boxes],
+    [places],
   )
 }
 
-type TakenLinesProps = Pick<ChartDrawingProps, 'taken' | 'stepKey'> & { readonly boxes: Boxes }
+type TakenLinesProps = Pick<ChartDrawingProps, 'taken' | 'stepKey'> & { readonly places: ChartPlaces }
 
-function TakenLines({ taken, boxes, stepKey }: TakenLinesProps): JSX.Element {
+function TakenLines({ taken, places, stepKey }: TakenLinesProps): JSX.Element {
   const lines = taken.filter(({ points }) => points.length > 0)
   return (
     <>
@@ -124,15 +117,15 @@ function TakenLines({ taken, boxes, stepKey }: TakenLinesProps): JSX.Element {
           data-taken={transition.id}
           marker-end="url(#arrow-taken)"
           pathLength="1"
-          d={lineOf(transition, boxes)}
+          d={roundedPath(pointsOf(transition, places))}
         />
       ))}
     </>
   )
 }
 
-function lineOf({ points, from, to }: LaidOutTransition, boxes: Boxes): string {
-  return roundedPath(lineBetween(points, boxes.get(from), boxes.get(to)))
+function pointsOf({ id, points }: LaidOutTransition, places: ChartPlaces): LaidOutTransition['points'] {
+  return places.lines.get(id) ?? points
 }
 
 function ArrowHeads(): JSX.Element {
@@ -206,8 +199,9 @@ function FarName({ state, box, size, visits }: FarNameProps): JSX.Element {
     x: isOuter ? box.x + size / 2 : box.x + box.width / 2,
     'text-anchor': isOuter ? 'start' : 'middle',
   } as const
-  // Until there is something to say below it, the name is in the middle.
-  const nameY = box.y + size * (isOuter || visits.count > 0 ? 1.05 : 1.5)
+  // Both lines are in the middle together, or the name alone until there is something to say below it.
+  const middleY = box.y + box.height / 2
+  const nameY = isOuter ? box.y + size * 1.05 : middleY - size * (visits.count > 0 ? 0.1 : -0.35)
   return (
     <g
       class={`far tone-${stateTone(id)}${isOuter ? ' is-outer' : ''}`}

@@ -18,12 +18,22 @@ export interface RunHeaderProps {
   readonly state: string | null
   readonly turn: number | null
   readonly need: PersonNeed
+  /** Whether whoever looks at the page could be the one that it waits for. */
+  readonly mayAnswer: boolean
   readonly onNeeds: () => void
   readonly onHelp: () => void
 }
 
 /** Which run it is, where it is, and how the page stands with the service. */
-export function RunHeader({ session, state, turn, need, onNeeds, onHelp }: RunHeaderProps): JSX.Element {
+export function RunHeader({
+  session,
+  state,
+  turn,
+  need,
+  mayAnswer,
+  onNeeds,
+  onHelp,
+}: RunHeaderProps): JSX.Element {
   const { runId, frames, summary } = session.model
   const nowMs = useNow(session.connection.kind === 'reconnecting')
   return (
@@ -49,7 +59,7 @@ export function RunHeader({ session, state, turn, need, onNeeds, onHelp }: RunHe
       )}
       {need !== 'no' && (
         <button type="button" class="needs-button" onClick={onNeeds}>
-          {need === 'yes' ? 'Waits for you' : 'May wait for you'}
+          {`${need === 'yes' ? 'Waits' : 'May wait'} for ${mayAnswer ? 'you' : 'somebody'}`}
         </button>
       )}
       <span class="header-end">

@@ -18,6 +18,8 @@ import { useRuns } from './use-runs.ts'
 export interface RunListProps {
   readonly api: Api
   readonly filter: RunFilter
+  /** Whether whoever looks at the list could be the one that a run waits for. */
+  readonly mayAnswer: boolean
   readonly onFilter: (filter: RunFilter) => void
   readonly onToken: (token: string) => void
 }
@@ -26,7 +28,7 @@ const STATES = chartLayout.states.filter(({ kind }) => kind !== 'compound').map(
 const STATUSES = ['running', 'suspended', 'ended', 'elsewhere', 'stored']
 
 /** Every run of the service, newest first, with filters; it keeps itself up to date. */
-export function RunList({ api, filter, onFilter, onToken }: RunListProps): JSX.Element {
+export function RunList({ api, filter, mayAnswer, onFilter, onToken }: RunListProps): JSX.Element {
   const runs = useRuns(api, filter)
   const nowMs = useNow(true)
   const { rows } = runs
@@ -39,7 +41,7 @@ export function RunList({ api, filter, onFilter, onToken }: RunListProps): JSX.E
         <h1 class="brand">
           loopchart <span class="soft">runs</span>
         </h1>
-        <Filters filter={filter} onFilter={onFilter} />
+        <Filters filter={filter} mayAnswer={mayAnswer} onFilter={onFilter} />
       </header>
       {runs.problem !== null && <ListProblem problem={runs.problem} onAgain={runs.again} onToken={onToken} />}
       <main class="list-body">
@@ -63,14 +65,18 @@ export function RunList({ api, filter, onFilter, onToken }: RunListProps): JSX.E
 
 const TYPING_PAUSE_MS = 250
 
-function Filters({ filter, onFilter }: Pick<RunListProps, 'filter' | 'onFilter'>): JSX.Element {
+type FiltersProps = Pick<RunListProps, 'filter' | 'mayAnswer' | 'onFilter'>
+
+function Filters({ filter, mayAnswer, onFilter }: FiltersProps): JSX.Element {
   const [text, setText] = useState(filter.text)
   useEffect(() => setText(filter.text), [filter.text])
   useEffect(() => {
     if (text === filter.text) return undefined
     const timer = setTimeout(() => onFilter({ ...filter, text }), TYPING_PAUSE_MS)
     return () => clearTimeout(timer)
-  }, [text])
+    // The filter too: the timer of one that has been changed since would bring back what it was.
+  }, [text, filter])
+  const choose = (part: Partial<RunFilter>): void => onFilter({ ...filter, text, ...part })
   return (
     <div class="list-filters" role="search" aria-label="Filter runs">
       <input
@@ -84,7 +90,7 @@ function Filters({ filter, onFilter }: Pick<RunListProps, 'filter' | 'onFilter'>
       <select
         aria-label="State"
         value={filter.state}
-        onChange={(event) => onFilter({ ...filter, state: event.currentTarget.value })}
+        onChange={(event) => choose({ state: event.currentTarget.value })}
       >
         <option value="">any state</option>
         {STATES.map((state) => (
@@ -96,7 +102,7 @@ function Filters({ filter, onFilter }: Pick<RunListProps, 'filter' | 'onFilter'>
       <select
         aria-label="Status"
         value={filter.status}
-        onChange={(event) => onFilter({ ...filter, status: event.currentTarget.value })}
+        onChange={(event) => choose({ status: event.currentTarget.value })}
       >
         <option value="">any status</option>
         {STATUSES.map((status) => (
@@ -109,9 +115,9 @@ function Filters({ filter, onFilter }: Pick<RunListProps, 'filter' | 'onFilter'>
         type="button"
         class="filter-chip"
         aria-pressed={filter.needsPerson}
-        onClick={() => onFilter({ ...filter, needsPerson: !filter.needsPerson })}
+        onClick={() => choose({ needsPerson: !filter.needsPerson })}
       >
-        waits for you
+        {mayAnswer ? 'waits for you' : 'waits for somebody'}
       </button>
     </div>
   )

@@ -61,6 +61,7 @@ export function RunView({ route, onRoute, api, access, onToken }: RunViewProps):
         state={state}
         turn={turn}
         need={need}
+        mayAnswer={access.scopes.includes('approve') && run.summary?.status !== 'stored'}
         onNeeds={() => choosePanel('actions')}
         onHelp={() => setHelpOpen(true)}
       />
@@ -74,7 +75,7 @@ export function RunView({ route, onRoute, api, access, onToken }: RunViewProps):
       />
       <footer class="run-footer">
         <Scrubber run={run} marks={marks} visits={visits} at={at} goTo={goTo} />
-        <Transport run={run} cursor={cursor} onAction={onAction} />
+        <Transport run={run} marks={marks} cursor={cursor} onAction={onAction} />
       </footer>
       <LiveState
         text={player.isPlaying || state === null ? null : `${stateName(state)}, turn ${turn ?? 0}`}

@@ -2,8 +2,10 @@ import type { ComponentChildren, JSX } from 'preact'
 
 import { countText } from './derive/figures.ts'
 import { Icon } from './icon.tsx'
+import { moveTarget } from './move-target.ts'
 import { offsetText } from './offset-text.ts'
 import { PLAY_SPEEDS, type PlaySpeed } from './play-on.ts'
+import type { RunMarks } from './run-marks.ts'
 import type { RunModel } from './run-model.ts'
 import type { ShortcutAction } from './shortcut.ts'
 import type { RunCursor } from './use-run-cursor.ts'
@@ -11,18 +13,25 @@ import type { RunCursor } from './use-run-cursor.ts'
 /** What the buttons below the run are given. */
 export interface TransportProps {
   readonly run: RunModel
+  readonly marks: RunMarks
   readonly cursor: RunCursor
   readonly onAction: (action: ShortcutAction) => void
 }
 
 /** Play, speed, jumps and following. */
-export function Transport({ run, cursor, onAction }: TransportProps): JSX.Element {
+export function Transport({ run, marks, cursor, onAction }: TransportProps): JSX.Element {
   const { at, isFollowing, player } = cursor
   const last = run.frames.length - 1
+  const isOff = (action: ShortcutAction): boolean => moveTarget(action, at, last, marks) === null
   const offsetMs = (run.frames[at]?.ts ?? 0) - (run.frames[0]?.ts ?? 0)
   return (
     <div class="transport" role="toolbar" aria-label="Move through the run">
-      <ActionButton text="Previous decision" letter="D" onPress={() => onAction('previousDecision')}>
+      <ActionButton
+        text="Previous decision"
+        letter="D"
+        isOff={isOff('previousDecision')}
+        onPress={() => onAction('previousDecision')}
+      >
         <Icon name="previous" />
       </ActionButton>
       <ActionButton
@@ -33,10 +42,21 @@ export function Transport({ run, cursor, onAction }: TransportProps): JSX.Elemen
       >
         <Icon name={player.isPlaying ? 'pause' : 'play'} />
       </ActionButton>
-      <ActionButton text="Next decision" letter="d" onPress={() => onAction('nextDecision')}>
+      <ActionButton
+        text="Next decision"
+        letter="d"
+        isOff={isOff('nextDecision')}
+        onPress={() => onAction('nextDecision')}
+      >
         <Icon name="next" />
       </ActionButton>
-      <ActionButton text="Next error" letter="e" look="is-alert" onPress={() => onAction('nextError')}>
+      <ActionButton
+        text="Next error"
+        letter="e"
+        look="is-alert"
+        isOff={isOff('nextError')}
+        onPress={() => onAction('nextError')}
+      >
         <Icon name="alert" />
       </ActionButton>
       <Speeds speed={player.speed} onSpeed={player.setSpeed} />
@@ -63,18 +83,23 @@ interface ActionButtonProps {
   /** The key that does the same. */
   readonly letter: string
   readonly look?: string
+  /** There is nothing to go to. */
+  readonly isOff?: boolean
   readonly onPress: () => void
   readonly children: ComponentChildren
 }
 
-function ActionButton({ text, letter, look = '', onPress, children }: ActionButtonProps): JSX.Element {
+function ActionButton(props: ActionButtonProps): JSX.Element {
+  const { text, letter, look = '', isOff = false, onPress, children } = props
   return (
     <button
       type="button"
       class={`icon-button ${look}`}
-      title={`${text} (${letter})`}
+      title={isOff ? `${text} (${letter}): there is none from here` : `${text} (${letter})`}
       aria-label={text}
-      onClick={onPress}
+      // Not `disabled`: whoever pressed it until there was none would lose the focus.
+      aria-disabled={isOff}
+      onClick={isOff ? undefined : onPress}
     >
       {children}
     </button>

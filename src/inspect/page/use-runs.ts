@@ -20,12 +20,16 @@ export interface Runs {
 const REFRESH_MS = 3000
 const NOTHING: KnownRuns = { rows: [], next: null }
 
-/** Reads the list and keeps it up to date while somebody looks at it; with longer pauses while the service is away. */
+/**
+ * Reads the list and keeps it up to date while somebody looks at it; with longer pauses while the service is away. With
+ * a token that was refused nothing more is asked: another token comes with another `api`.
+ */
 export function useRuns(api: Api, filter: RunFilter): Runs {
   const [known, setKnown] = useState<KnownRuns>(NOTHING)
   const [isLoading, setLoading] = useState(true)
   const [problem, setProblem] = useState<ApiError | null>(null)
   const wake = useRef<() => void>(() => undefined)
+  const refused = useRef<Api | null>(null)
   const query = JSON.stringify(queryOf(filter))
   useEffect(() => {
     const closing = new AbortController()
@@ -33,6 +37,8 @@ export function useRuns(api: Api, filter: RunFilter): Runs {
     let timer: ReturnType<typeof setTimeout> | undefined
     let isFirst = true
     let isReading = false
+    // Another filter makes no other token.
+    if (refused.current === api) return undefined
     setLoading(true)
     const read = async (): Promise<void> => {
       // Asked for while it is read: one reading is enough, and only one is to come after it.
@@ -50,6 +56,7 @@ export function useRuns(api: Api, filter: RunFilter): Runs {
         } catch (error) {
           if (closing.signal.aborted) return
           failures += 1
+          if (error instanceof ApiError && error.status === 401) refused.current = api
           setProblem(
             error instanceof ApiError
               ? error
@@ -59,7 +66,7 @@ export function useRuns(api: Api, filter: RunFilter): Runs {
         setLoading(false)
       }
       isReading = false
-      if (!closing.signal.aborted) {
+      if (!closing.signal.aborted && refused.current !== api) {
         timer = setTimeout(
           () => void read(),
           failures === 0 ? REFRESH_MS : backOffMs(failures, Math.random()),

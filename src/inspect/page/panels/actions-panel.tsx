@@ -14,7 +14,7 @@ import { useSender, type Sender } from './use-sender.ts'
 export function ActionsPanel({ run, at, access, api }: PanelProps): JSX.Element {
   const { calls } = deriveIndex(run.frames)
   const last = run.frames.length - 1
-  const sender = useSender(run.runId, api)
+  const sender = useSender(run, api)
   const isConversation = run.frames[0]?.type === 'conversation_started'
   const [mayRun, mayApprove] = [access.scopes.includes('run'), access.scopes.includes('approve')]
   const questions = openQuestions(calls.all, last)

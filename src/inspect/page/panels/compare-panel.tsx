@@ -1,24 +1,16 @@
 import type { JSX } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 
-import type { Frame } from '../../../frames/generated/frame.ts'
-import type { RunDiff, RunRow } from '../answers.ts'
+import type { RunRow } from '../answers.ts'
 import type { Api } from '../api.ts'
-import type { PanelProps } from '../run-model.ts'
-import { CompareSides } from './compare-sides.tsx'
+import type { PanelProps, RunModel } from '../run-model.ts'
+import { CompareSides, type Comparison } from './compare-sides.tsx'
 import { Nothing } from './marks.tsx'
 import { SafeText } from './safe-text.tsx'
 
 /** Frames on each side of where two runs part. */
 const AROUND = 6
 const RUNS_MAX = 50
-
-interface Comparison {
-  readonly other: string
-  readonly diff: RunDiff
-  /** Frames of the other run around the place. */
-  readonly frames: readonly Frame[]
-}
 
 /** Holds the run beside another one, at the place where they part. */
 export function ComparePanel({ run, goTo, api }: PanelProps): JSX.Element {
@@ -32,7 +24,7 @@ export function ComparePanel({ run, goTo, api }: PanelProps): JSX.Element {
     setBusy(true)
     setFailure(null)
     try {
-      setFound(await compareRuns(api, run.runId, other.trim()))
+      setFound(await compareRuns(api, run, other.trim()))
     } catch (error) {
       setFound(null)
       setFailure(error instanceof Error ? error.message : 'the runs could not be compared')
@@ -85,13 +77,17 @@ export function ComparePanel({ run, goTo, api }: PanelProps): JSX.Element {
   )
 }
 
-async function compareRuns(api: Api, runId: string, other: string): Promise<Comparison> {
-  const diff = await api.diff(runId, other)
+async function compareRuns(api: Api, run: RunModel, other: string): Promise<Comparison> {
+  // Asked before: a run that ends in between may have gone further than what was compared.
+  const a = run.isEnded
+  const b = (await api.run(other)).status === 'ended'
+  const hasEnded = { a, b }
+  const diff = await api.diff(run.runId, other)
   const at = diff.at?.b ?? null
-  if (at === null) return { other, diff, frames: [] }
+  if (at === null) return { other, diff, frames: [], hasEnded }
   const after = Math.max(-1, at - AROUND - 1)
   const { frames } = await api.frames(other, after, at + AROUND - after)
-  return { other, diff, frames }
+  return { other, diff, frames, hasEnded }
 }
 
 /** Runs to choose from. Without them, any id can still be typed. */

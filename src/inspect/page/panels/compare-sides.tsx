@@ -11,17 +11,27 @@ import { Nothing, RunLink, SeqLink } from './marks.tsx'
 import { Change } from './change.tsx'
 import { SafeText } from './safe-text.tsx'
 
+/** Two runs held side by side. */
+export interface Comparison {
+  readonly other: string
+  readonly diff: RunDiff
+  /** Frames of the other run around the place. */
+  readonly frames: readonly Frame[]
+  /** Which of the two had ended before they were compared. */
+  readonly hasEnded: { readonly a: boolean; readonly b: boolean }
+}
+
 interface SidesProps {
   readonly runId: string
   readonly frames: readonly Frame[]
-  readonly found: { readonly other: string; readonly diff: RunDiff; readonly frames: readonly Frame[] }
+  readonly found: Comparison
   readonly around: number
   readonly goTo: (seq: number) => void
 }
 
 /** Two runs side by side, at the first thing that differs. */
 export function CompareSides({ runId, frames, found, around, goTo }: SidesProps): JSX.Element {
-  const { diff, other } = found
+  const { diff, other, hasEnded } = found
   const [a, b] = [diff.at?.a ?? null, diff.at?.b ?? null]
   const [mine, theirs] = [a === null ? undefined : frames[a], found.frames.find(({ seq }) => seq === b)]
   const own = a === null ? [] : frames.slice(Math.max(0, a - around), a + around + 1)
@@ -32,8 +42,15 @@ export function CompareSides({ runId, frames, found, around, goTo }: SidesProps)
       </p>
       {!diff.isSame && (
         <div class="twins">
-          <Side title="this run" runId={runId} at={a} frames={own} goTo={goTo} />
-          <Side title="the other" runId={other} at={b} frames={found.frames} goTo={null} />
+          <Side title="a, this run:" runId={runId} at={a} frames={own} hasEnded={hasEnded.a} goTo={goTo} />
+          <Side
+            title="b, the other:"
+            runId={other}
+            at={b}
+            frames={found.frames}
+            hasEnded={hasEnded.b}
+            goTo={null}
+          />
         </div>
       )}
       {mine !== undefined && theirs !== undefined && <FrameChanges mine={mine} theirs={theirs} />}
@@ -42,21 +59,27 @@ export function CompareSides({ runId, frames, found, around, goTo }: SidesProps)
 }
 
 interface SideProps {
+  /** With the letter by which the sentence above speaks of the run. */
   readonly title: string
   readonly runId: string
   readonly at: number | null
   readonly frames: readonly Frame[]
+  readonly hasEnded: boolean
   /** Null for a run that is not the one on the page. */
   readonly goTo: ((seq: number) => void) | null
 }
 
-function Side({ title, runId, at, frames, goTo }: SideProps): JSX.Element {
+function Side({ title, runId, at, frames, hasEnded, goTo }: SideProps): JSX.Element {
   return (
     <section class="twin">
       <h3 class="twin-title">
         {title} <RunLink runId={runId} at={at} />
       </h3>
-      {at === null && <Nothing text="It has ended before this." />}
+      {at === null && (
+        <Nothing
+          text={hasEnded ? 'It ended before this.' : 'It had not come so far when they were compared.'}
+        />
+      )}
       <ol class="twin-frames">
         {frames.map((frame) => (
           <li key={frame.seq} class={frame.seq === at ? 'twin-frame is-apart' : 'twin-frame'}>
@@ -85,7 +108,7 @@ function FrameChanges({ mine, theirs }: { readonly mine: Frame; readonly theirs:
   const { changes, isCut } = useMemo(() => diffJson(payload(mine), payload(theirs)), [mine, theirs])
   return (
     <section class="detail-part">
-      <h4>From the frame of this run to that of the other</h4>
+      <h4>From the frame of a to that of b</h4>
       {changes.length === 0 && (
         <p class="dim">These two frames are the same: what differs is in what follows from them.</p>
       )}
