@@ -50,7 +50,7 @@ const BROKEN: ReadonlySet<ErrorCode> = new Set(['store_full', 'store_unusable'])
 /** Says how to go on with a run whose log could not be written; gives the exit code. Throws every other error. */
 export function concludeBroken(error: unknown, hint: string, say: Say): number {
   if (!(error instanceof LoopchartError) || !BROKEN.has(error.code)) throw error
-  say(`${error.message} [${error.code}]; when that is mended, ${hint}`)
+  say(`${error.message} [${error.code}]; mend that first; ${hint}`)
   return ExitCode.suspended
 }
 

@@ -40,7 +40,7 @@ export class LiveView implements RunView {
   readonly #isAsking: boolean
   readonly #isFull: boolean
   readonly #figures = new RunFigures()
-  readonly #names = new Map<string, { readonly name: string; readonly shown: string }>()
+  readonly #names = new Map<string, KnownCall>()
   readonly #status: StatusLine | null
   #path: string[] = []
   #pathTurn = 0
@@ -147,14 +147,18 @@ export class LiveView implements RunView {
     this.#path = []
   }
 
-  #remember({ call_id: callId, name, arguments: given }: ToolStartedFrame): void {
-    this.#names.set(callId, { name, shown: `${name} ${given}` })
+  #remember({ call_id: callId, name, arguments: given, ts }: ToolStartedFrame): void {
+    this.#names.set(callId, { name, shown: `${name} ${given}`, startMs: ts })
   }
 
   /** Calls that are refused never start. */
   #rememberItem({ call_id: callId, name, arguments: given }: JsonObject): void {
     if (typeof callId !== 'string' || typeof name !== 'string') return
-    this.#names.set(callId, { name, shown: `${name} ${typeof given === 'string' ? given : ''}` })
+    this.#names.set(callId, {
+      name,
+      shown: `${name} ${typeof given === 'string' ? given : ''}`,
+      startMs: null,
+    })
   }
 
   #call(frame: ToolEndedFrame | ToolFailedFrame): void {
@@ -163,7 +167,8 @@ export class LiveView implements RunView {
     const isOk = frame.outcome === 'ok'
     const why = frame.error === null ? '' : `: ${brief(frame.error.message)}`
     const outcome = this.#progress.paint(isOk ? 'green' : 'red', frame.outcome)
-    this.#line(null, `  ${shown} -> ${outcome}, ${durationOf(frame.duration_ms)}${why}`)
+    const spent = spentOn(frame, call)
+    this.#line(null, `  ${shown} -> ${outcome}${spent === null ? '' : `, ${durationOf(spent)}`}${why}`)
   }
 
   #summary({ state, reason, usage, ts, unanswered_calls: unanswered }: RunEndedFrame): void {
@@ -207,6 +212,25 @@ export class LiveView implements RunView {
     const elapsed = elapsedMs < 60_000 ? `${(elapsedMs / 1000).toFixed(1)} s` : durationOf(elapsedMs)
     return `[${state}${doing}] turn ${turn}, ${countOf(tokens, 'token')}, ${elapsed}`
   }
+}
+
+interface KnownCall {
+  readonly name: string
+  readonly shown: string
+  /** When it was started; null: it was not. */
+  readonly startMs: number | null
+}
+
+/** How long a call took; null: it never ran. */
+function spentOn(
+  { duration_ms, outcome, ts }: ToolEndedFrame | ToolFailedFrame,
+  call?: KnownCall,
+): number | null {
+  if (duration_ms > 0) return duration_ms
+  const startMs = call?.startMs ?? null
+  if (startMs === null) return null
+  // One that was given up did not come to an end by itself: its frame is written when the chart lets go of it.
+  return outcome === 'cancelled' ? ts - startMs : duration_ms
 }
 
 const SHOWN_MAX = 2000

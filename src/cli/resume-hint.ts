@@ -32,6 +32,7 @@ function commandOf(words: readonly string[], flags: RunFlags): string {
     '--env-file': flags.envFile,
     '--tools': flags.tools,
     '--workspace': flags.workspace,
+    '--approve': flags.approve,
   }
   const switches = Object.entries({
     '--no-stream': flags.stream === false,

@@ -96,7 +96,7 @@ test.for([
     }),
   )
   expect(output).toContain(QUESTION)
-  expect(output).toContain(` -> ${outcome}, `)
+  expect(output).toMatch(new RegExp(` -> ${outcome}[,:] `, "u"))
   expect(output).toContain('code 0')
 })
 
@@ -127,7 +127,7 @@ test('fault T21: what was typed before a question was there does not answer it',
   const file = askingAgent()
   const options = { env: { NO_COLOR: '1' }, typedAhead: 'y\ny\n', answers: ['n\n'] }
   const output = await onTerminal(context, `run hi --agent ${file}`, options)
-  expect(output).toContain('add {"a":2,"b":3} -> denied, ')
+  expect(output).toContain('add {"a":2,"b":3} -> denied: ')
 })
 
 test('a question goes away when the run is over', async (context) => {
@@ -156,5 +156,5 @@ test('on a terminal, a command without a sandbox is asked about also with --appr
     'needs approval (unsandboxed): shell\n  | run 1 line of bash with NO SANDBOX:\n  | true\n[y]es [n]o, or say why not: ',
   )
   expect(output).toMatch(/shell \{"command":"true"\} -> ok/u)
-  expect(output).toMatch(/shell \{"command":"echo b"\} -> denied, \d+ ms: not that one/u)
+  expect(output).toMatch(/shell \{"command":"echo b"\} -> denied: not that one/u)
 })
