@@ -2,14 +2,18 @@
 // The command line: argv in, text and an exit code out. What the verbs do lives in the rooms they call.
 import { createRequire } from 'node:module'
 
+import { LoopchartError } from '../errors.ts'
 import { ExitCode } from './exit-code.ts'
 import { leaveForNobody } from './listen-to-signals.ts'
+import { nodeFault } from './node-version.ts'
 import { createProgram } from './program.ts'
 import { report } from './report.ts'
 
 const LEFT_OPEN_MS = 500
 
-const { version }: { version: string } = createRequire(import.meta.url)('loopchart/package.json')
+const { version, engines }: { version: string; engines: { node: string } } = createRequire(import.meta.url)(
+  'loopchart/package.json',
+)
 
 // A reader such as `head` that has seen enough closes the pipe; that is not an error. A run that is kept says how to go on.
 let isLeaving = false
@@ -28,6 +32,12 @@ process.stderr.on('error', () => undefined)
 const command = process.env['npm_lifecycle_event'] === undefined ? 'loopchart' : 'npx loopchart'
 const program = createProgram(version, command, (exitCode) => {
   process.exitCode = exitCode
+})
+
+// Version and help are told by any Node.
+program.hook('preAction', () => {
+  const fault = nodeFault(process.versions.node, engines.node)
+  if (fault !== null) throw new LoopchartError('usage', fault)
 })
 
 try {
