@@ -38,7 +38,8 @@ export function recordResponse(options: RecorderOptions): ResponseReader {
   return new ResponseRecorder(options)
 }
 
-class ResponseRecorder implements ResponseReader {
+/** A reader that can be left before its response is over. */
+export class ResponseRecorder implements ResponseReader {
   readonly #options: RecorderOptions
   readonly #reader: ResponseReader
   #block: EventBlock | null = null
@@ -83,6 +84,11 @@ class ResponseRecorder implements ResponseReader {
     const assembled = this.#telling(() => this.#reader.end())
     this.#seal()
     return assembled
+  }
+
+  /** Nobody wants the rest: what was recorded is put away like that of a response that is over. */
+  leave(): void {
+    this.#seal()
   }
 
   /** Numbers were given out: also when reading breaks off, the log hears of the frames that have them. */

@@ -12,13 +12,12 @@ import { responseHeadersFrame } from '../frames/turn-frames.ts'
 import { outputText } from '../protocol/output-text.ts'
 import { tolerant } from '../protocol/tolerant.ts'
 import type { AssembledCall, AssembledResponse } from '../stream/assemble-response.ts'
-import type { ResponseReader } from '../stream/response-reader.ts'
 import type { Agent } from './agent.ts'
 import type { BuiltRequest } from './build-request.ts'
 import type { EffectIo } from './effect.ts'
 import type { Model, ResponseHead } from './model.ts'
 import { promoteItems } from './promote-items.ts'
-import { recordResponse } from './record-response.ts'
+import { ResponseRecorder } from './record-response.ts'
 import { retryOf } from './retry.ts'
 import { checkFormat } from './structured-output.ts'
 import { readUsage } from './usage.ts'
@@ -73,9 +72,10 @@ export async function respond(
   if (!announced.ok) return failed(announced.error, null)
   const { turn, attempt } = input
   let contentType: string | null = null
-  let reader: ResponseReader | null = null
+  let reader: ResponseRecorder | null = null
   let hasBytes = false
-  const read = (): ResponseReader => (reader ??= openReader(agent, input, contentType, io))
+  const read = (): ResponseRecorder => (reader ??= openReader(agent, input, contentType, io))
+  const leave = (): void => reader?.leave()
   const fault = await modelOf(agent, input).send({
     body: announced.sent.body,
     pieces: announced.pieces,
@@ -94,7 +94,10 @@ export async function respond(
       return io.isWanted() && read().feed(chunk)
     },
   })
-  if (!io.isWanted()) return failed(LET_GO, null)
+  if (!io.isWanted()) {
+    leave()
+    return failed(LET_GO, null)
+  }
   if (fault?.body != null && fault.body !== '') {
     io.stamp.tick()
     io.observe(
@@ -135,7 +138,7 @@ function openReader(
   input: RespondInput,
   contentType: string | null,
   io: EffectIo,
-): ResponseReader {
+): ResponseRecorder {
   const { turn, attempt } = input
   const isBody = contentType === null ? !modelOf(agent, input).isStreamed : /\bjson\b/iu.test(contentType)
   let isOpened = false
@@ -144,7 +147,7 @@ function openReader(
     isOpened = true
     io.opened()
   }
-  return recordResponse({
+  return new ResponseRecorder({
     stamp: io.stamp,
     turn,
     attempt,

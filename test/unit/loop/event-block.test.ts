@@ -11,6 +11,10 @@ import { MemoryJournal } from '../../../src/journal/memory-journal.ts'
 import { EventBlock } from '../../../src/loop/event-block.ts'
 import { recordResponse } from '../../../src/loop/record-response.ts'
 import { tolerant } from '../../../src/protocol/tolerant.ts'
+import { run } from '../../../src/loop/run.ts'
+import { agent } from '../../../src/agent.ts'
+import { collect } from '../../journal/store-kit.ts'
+import { everythingElse, scriptedModel } from '../../scripted-model.ts'
 import { ManualClock } from '../../manual-clock.ts'
 import { sseText, StreamBuilder } from '../../../scripts/fixtures/stream-builder.ts'
 
@@ -105,6 +109,28 @@ test.for([[1], [300], [16_384], [10_000_000]])(
     expect((await recordSealed(bytes, pieceBytes)).frames).toEqual(record(bytes, pieceBytes, false))
   },
 )
+
+test('the blocks of a response that is left are sealed as well', async () => {
+  const seal = vi.spyOn(EventBlock, 'seal')
+  onTestFinished(() => seal.mockRestore())
+  const model = scriptedModel([
+    (request) => {
+      request.onHead({ status: 200, requestId: null, contentType: 'text/event-stream' })
+      const bytes = answer(WORDS.slice(0, 20))
+      request.onChunk(bytes.subarray(0, bytes.length / 2))
+      return new Promise((resolve) => request.signal.addEventListener('abort', () => resolve(null)))
+    },
+  ])
+  const live = run(agent({ model, clock: new ManualClock() }), 'go')
+  const shown: Frame[] = []
+  for await (const frame of live) {
+    shown.push(frame)
+    if (frame.type === 'output_text_delta') void live.cancel('enough')
+  }
+  await everythingElse()
+  expect(seal).toHaveBeenCalledTimes(1)
+  expect(await collect(live)).toEqual(shown)
+})
 
 test('the blocks of a response are sealed once readers were shown what they have', async () => {
   const seal = vi.spyOn(EventBlock, 'seal')
