@@ -19,13 +19,26 @@ const NO_PROVIDER =
   'there is no provider: set OPENAI_API_KEY, or give --base-url of an Open Responses endpoint; ' +
   'to try it without one, add --provider scripted'
 
+// A run that is there already was begun with something, and only that or what is like it can go on with it.
+const NO_PROVIDER_AGAIN =
+  'there is no provider to go on with: give --agent FILE or --base-url as the run was begun with, or set OPENAI_API_KEY'
+
+/** Throws `provider_missing` when nothing says what a stored run goes on with. */
+export function checkProviderAgain(agent: string | undefined, settings: Settings): void {
+  if (agent === undefined) checkProvider(settings, NO_PROVIDER_AGAIN)
+}
+
+function checkProvider({ config, apiKey, apiKeySource }: Settings, advice: string): void {
+  if (config.base_url !== undefined || apiKey !== null) return
+  const why = apiKeySource === null ? '' : ` (${apiKeySource})`
+  throw new LoopchartError('provider_missing', advice + why)
+}
+
 /** The model that settings name. Throws `provider_missing` when they name none. */
-export function chooseModel({ config, apiKey, apiKeySource }: Settings): ChosenModel {
+export function chooseModel(settings: Settings): ChosenModel {
+  checkProvider(settings, NO_PROVIDER)
+  const { config, apiKey } = settings
   const { base_url: baseUrl, model, stream, context_window: contextWindow } = config
-  if (baseUrl === undefined && apiKey === null) {
-    const why = apiKeySource === null ? '' : ` (${apiKeySource})`
-    throw new LoopchartError('provider_missing', NO_PROVIDER + why)
-  }
   if (model === undefined) {
     throw new LoopchartError(
       'provider_missing',

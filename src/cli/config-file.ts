@@ -87,6 +87,11 @@ export const configShape = z
 
 export type Config = Readonly<zod.output<typeof configShape>>
 
+/** What is wrong with what was set, with the bounds that numbers have. */
+export function describeConfigFault(error: zod.ZodError): string {
+  return describeIssue(error, () => z.toJSONSchema(configShape))
+}
+
 /** Where the file of this user is, or would be. */
 export function configPath(env: Readonly<NodeJS.ProcessEnv>): string {
   const home = env['XDG_CONFIG_HOME']
@@ -101,7 +106,7 @@ export async function readConfigFile(path: string): Promise<Config> {
   if (text === null) return {}
   const parsed = configShape.safeParse(parseJson(text))
   if (parsed.success) return parsed.data
-  const complaint = parseJson(text) === undefined ? 'it is not JSON' : describeIssue(parsed.error)
+  const complaint = parseJson(text) === undefined ? 'it is not JSON' : describeConfigFault(parsed.error)
   throw new LoopchartError('config_invalid', `${path}: ${complaint}; correct the file`)
 }
 

@@ -14,7 +14,7 @@ import type { AssembledResponse } from '../stream/assemble-response.ts'
 import type { ResponseReader } from '../stream/response-reader.ts'
 import { describeFrame, describeResponse } from './describe.ts'
 import { ExitCode } from './exit-code.ts'
-import { safeJson } from './safe-text.ts'
+import { oneLine, safeJson } from './safe-text.ts'
 import { isTyped, readStandardInput } from './standard-input.ts'
 
 export interface DecodeOptions {
@@ -33,9 +33,21 @@ export async function decode({ file, isJson, isStrict, output }: DecodeOptions):
   const input = file === '-' ? readStandardInput() : createReadStream(file)
   const profile = isStrict ? await loadStrict() : tolerant
   const show = isJson ? (frame: Frame) => safeJson(formatFrame(frame)) : describeFrame
-  const response = await record(input, file, profile, (frame) => output.write(`${show(frame)}\n`), output)
+  let hasEvent = false
+  const onFrame = (frame: Frame): void => {
+    hasEvent ||= frame.type === 'provider_event'
+    output.write(`${show(frame)}\n`)
+  }
+  const response = await record(input, file, profile, onFrame, output)
   if (!isJson) output.write(`\n${describeResponse(response)}\n`)
+  if (!hasEvent) process.stderr.write(`loopchart: ${oneLine(nothingIn(file))}\n`)
   return response.status === 'failed' ? ExitCode.failed : ExitCode.ok
+}
+
+/** What there is to say beside that no end came: for a file of something else, that is the smaller fault. */
+function nothingIn(file: string): string {
+  const name = file === '-' ? 'standard input' : file
+  return `${name} is no recording of a response: there is no whole event in it; give one as it came from a provider`
 }
 
 async function record(

@@ -1,3 +1,4 @@
+import { LoopchartError } from '../errors.ts'
 import { diffRuns } from '../replay/diff-runs.ts'
 import { ExitCode } from './exit-code.ts'
 import { readRun } from './read-run.ts'
@@ -14,6 +15,12 @@ export interface DiffFlags extends StoreFlags {
 
 /** Says where two runs part; resolves with the exit code, which says whether they do. */
 export async function diffVerb(a: string, b: string, flags: DiffFlags): Promise<number> {
+  if (a === '-' && b === '-') {
+    throw new LoopchartError(
+      'usage',
+      'standard input can be read only once; name a file or a stored run in place of one -',
+    )
+  }
   const settings = await loadSettings({}, process.env)
   const redactor = new Redactor(listSecrets(settings))
   const found = diffRuns(await readRun(a, flags, settings), await readRun(b, flags, settings))

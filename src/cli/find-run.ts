@@ -1,5 +1,6 @@
 import { LoopchartError } from '../errors.ts'
 import type { RunStore } from '../journal/run-store.ts'
+import { listingCommand, type StoreFlags } from './store-option.ts'
 
 const SHOWN_MAX = 4
 
@@ -7,7 +8,7 @@ const SHOWN_MAX = 4
  * The id of a stored run from its beginning. Throws `run_unknown` when there is none, `usage` when there are several
  * that begin so.
  */
-export function findRunId(store: RunStore, given: string): string {
+export function findRunId(store: RunStore, given: string, flags: StoreFlags): string {
   const logs = store.list()
   const ids = logs.flatMap(({ runId, kind }) => (kind === 'run' ? [runId] : []))
   if (ids.includes(given)) return given
@@ -22,7 +23,7 @@ export function findRunId(store: RunStore, given: string): string {
   if (first === undefined) {
     throw new LoopchartError(
       'run_unknown',
-      `the store has no run ${JSON.stringify(given)}; loopchart runs lists those it has`,
+      `the store has no run ${JSON.stringify(given)}; ${listingCommand(flags)} lists those it has`,
     )
   }
   if (found.length === 1) return first

@@ -5,6 +5,7 @@ import { checkResume } from '../loop/check-resume.ts'
 import { forkRun } from '../replay-run.ts'
 import type { ForkChange, ForkedRun } from '../replay/fork-run.ts'
 import { checkFlags } from './check-flags.ts'
+import { checkProviderAgain } from './choose-model.ts'
 import { findRunId } from './find-run.ts'
 import { KeptRun, type Reconciliation } from './kept-run.ts'
 import { resumeHint } from './resume-hint.ts'
@@ -29,8 +30,9 @@ export async function forkVerb(given: string, flags: ForkFlags): Promise<number>
   const settings = await loadSettings(flags, process.env)
   const store = openKnownStore(flags, settings)
   try {
-    const origin = findRunId(store, given)
+    const origin = findRunId(store, given, flags)
     const forked = forkRun(store.read(origin), change === null ? { at } : { at, change })
+    checkProviderAgain(flags.agent, settings)
     const kept = new KeptRun({
       store,
       reconciled: reconciledBy(forked),

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -20,12 +21,14 @@ export async function loadAgent(place: string): Promise<Agent> {
 }
 
 async function importFile(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const path = resolve(file)
+  checkThere(file, path)
   const { promise: stuck, reject } = Promise.withResolvers<never>()
   // A module that waits for nothing would end the process without a word.
   const onIdle = (): void => reject(new Error('it never finishes loading: it waits for what cannot come'))
   process.once('beforeExit', onIdle)
   try {
-    const module: unknown = await Promise.race([import(pathToFileURL(resolve(file)).href), stuck])
+    const module: unknown = await Promise.race([import(pathToFileURL(path).href), stuck])
     return Object(module)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
@@ -37,6 +40,17 @@ async function importFile(file: string): Promise<Readonly<Record<string, unknown
   } finally {
     process.off('beforeExit', onIdle)
   }
+}
+
+/** Before it is imported: Node would name the file of this package that asked for it. */
+function checkThere(file: string, path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found !== undefined && !found.isDirectory()) return
+  const what = found === undefined ? `there is no file ${path}` : `${path} is a folder`
+  throw new LoopchartError(
+    'file_unreadable',
+    `cannot load the agent of ${file}: ${what}; give the path of a module that exports an agent`,
+  )
 }
 
 // By its shape: the file may have brought its own copy of this package.

@@ -24,5 +24,10 @@ export function parseNumbers(
     }
     return [name, Number(value)] as const
   })
+  const names = pairs.map(([name]) => name)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) {
+    throw new LoopchartError('usage', `${place}: ${twice} is given twice; give it once`)
+  }
   return Object.fromEntries(pairs)
 }

@@ -9,6 +9,7 @@ import {
   collect,
   type Finish,
 } from './common-options.ts'
+import { CommandLineError } from './command-line-error.ts'
 import { addConversationVerbs } from './conversation-program.ts'
 import type { DoctorFlags } from './doctor-verb.ts'
 import type { MockFlags } from './mock-verb.ts'
@@ -35,9 +36,18 @@ export function createProgram(version: string, command: string, finish: Finish):
   addTrust(program, finish)
   const verbs = program.commands.flatMap((verb) => [verb, ...verb.commands])
   for (const each of [program, ...verbs]) {
-    each.exitOverride().configureOutput({ outputError: () => undefined })
+    each
+      .exitOverride((error) => {
+        throw new CommandLineError(error, pathOf(each))
+      })
+      .configureOutput({ outputError: () => undefined })
   }
   return program
+}
+
+/** The names that lead to a verb, such as `loopchart runs prune`. */
+function pathOf(verb: Command): string {
+  return verb.parent === null ? verb.name() : `${pathOf(verb.parent)} ${verb.name()}`
 }
 
 function addRun(program: Command, finish: Finish): void {

@@ -1,13 +1,22 @@
+import { isUtf8 } from 'node:buffer'
+
 import { LoopchartError } from '../errors.ts'
 import { isTyped, readStandardInput } from './standard-input.ts'
+import type { StoreFlags } from './store-option.ts'
 
-const PROMPT_BYTES_MAX = 10 * 1024 * 1024
+const MIB = 1024 * 1024
+const PROMPT_BYTES_MAX = 10 * MIB
 
-/** The prompt: an argument, or standard input when there is none or it is `-`. Throws `usage` when neither has one. */
-export async function readPrompt(given: string | undefined): Promise<string> {
-  if (given !== undefined && given !== '-') return checked(given)
+/**
+ * The prompt: an argument, or standard input when there is none or it is `-`. Throws `usage` when neither has one, and
+ * says then what a flag may have taken for its own.
+ */
+export async function readPrompt(given: string | undefined, flags: StoreFlags = {}): Promise<string> {
+  if (given !== undefined && given !== '-') return checked(given, '')
+  const taken = given === undefined ? takenBy(flags) : ''
   if (isTyped()) {
-    throw new LoopchartError('usage', 'run needs a prompt: give it as an argument, or pipe it in')
+    const how = 'give it as an argument, or pipe it in'
+    throw new LoopchartError('usage', `run needs a prompt: ${how}${taken}`)
   }
   const chunks: Buffer[] = []
   let length = 0
@@ -24,13 +33,29 @@ export async function readPrompt(given: string | undefined): Promise<string> {
   if (length > PROMPT_BYTES_MAX) {
     throw new LoopchartError(
       'usage',
-      `standard input has more than ${PROMPT_BYTES_MAX} bytes; attach it with --attach`,
+      `standard input has more than ${PROMPT_BYTES_MAX / MIB} MiB, the most that a prompt may have; make it shorter, ` +
+        'or put it into the --workspace, where a tool can read it piece by piece',
     )
   }
-  return checked(Buffer.concat(chunks).toString('utf8'))
+  return checked(decoded(Buffer.concat(chunks)), taken)
 }
 
-function checked(prompt: string): string {
+// The value of --store may be left out, so the word behind it is often meant for the prompt.
+function takenBy({ store }: StoreFlags): string {
+  if (typeof store !== 'string') return ''
+  return `; ${JSON.stringify(store)} was taken for the file of --store: to name none, give --store last`
+}
+
+// A model would be sent marks in place of what was meant.
+function decoded(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8')
+  throw new LoopchartError(
+    'usage',
+    'the prompt on standard input is not UTF-8: convert it, or send it as a file with --attach',
+  )
+}
+
+function checked(prompt: string, taken: string): string {
   if (prompt.trim() !== '') return prompt
-  throw new LoopchartError('usage', 'the prompt is empty: give it as an argument, or pipe it in')
+  throw new LoopchartError('usage', `the prompt is empty: give it as an argument, or pipe it in${taken}`)
 }

@@ -4,11 +4,13 @@ import { LoopchartError } from '../errors.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { parseFrame } from '../frames/parse-frame.ts'
 import type { SqliteStore } from '../journal/open-store.ts'
+import { parseJson } from '../protocol/json.ts'
 import { findRunId } from './find-run.ts'
+import { nameOf, withImported } from './imported-log.ts'
 import { readNamedFile } from './read-named-file.ts'
 import type { Settings } from './settings.ts'
 import { readStandardInput } from './standard-input.ts'
-import { knownStorePath, openKnownStore, type StoreFlags } from './store-option.ts'
+import { knownStorePath, listingCommand, openKnownStore, type StoreFlags } from './store-option.ts'
 
 const LOG_BYTES_MAX = 1024 * 1024 * 1024
 
@@ -19,7 +21,7 @@ export async function readRun(
   settings: Settings,
 ): Promise<readonly Frame[]> {
   const frames = isLogFile(given)
-    ? parseLines(await readLines(given), given)
+    ? await framesOf(await readLines(given), given)
     : readStored(given, flags, settings)
   // What a command before this one was to write and did not is not a log that is as it should be.
   if (frames.length === 0) throw new LoopchartError('log_corrupt', `${nameOf(given)}: the log is empty`)
@@ -47,11 +49,11 @@ export function openStoredRun(
   }
   const store = openKnownStore(flags, settings)
   try {
-    return { store, runId: findRunId(store, given) }
+    return { store, runId: findRunId(store, given, flags) }
   } catch (error) {
     store.close()
     if (!(error instanceof LoopchartError) || error.code !== 'run_unknown') throw error
-    const message = `${JSON.stringify(given)} is neither a file nor a run of ${path}; loopchart runs lists those`
+    const message = `${JSON.stringify(given)} is neither a file nor a run of ${path}; ${listingCommand(flags)} lists those`
     throw new LoopchartError('run_unknown', message, { cause: error })
   }
 }
@@ -79,10 +81,21 @@ export function isLogFile(given: string): boolean {
   return found !== undefined && !found.isDirectory()
 }
 
+/** A last line that was cut off while it was written is dropped and said to be, as when a store takes the log in. */
+async function framesOf(lines: readonly string[], given: string): Promise<readonly Frame[]> {
+  const last = lines.at(-1) ?? ''
+  const isTorn = lines.length > 1 && last !== '' && parseJson(last) === undefined
+  if (!isTorn) return parseLines(lines, given)
+  // First, for what is wrong with a line before it: that is told with the number of the line.
+  parseLines(lines.slice(0, -1), given)
+  return withImported({ given, lines }, ({ store, runId }) => [...store.read(runId)])
+}
+
 function parseLines(lines: readonly string[], given: string): readonly Frame[] {
-  return lines.map((line, at) => {
+  return lines.flatMap((line, at) => {
+    if (line === '') return []
     try {
-      return parseFrame(line)
+      return [parseFrame(line)]
     } catch (error) {
       if (!(error instanceof LoopchartError)) throw error
       throw new LoopchartError(error.code, `${nameOf(given)}, line ${at + 1}: ${error.message}`, {
@@ -90,8 +103,4 @@ function parseLines(lines: readonly string[], given: string): readonly Frame[] {
       })
     }
   })
-}
-
-function nameOf(given: string): string {
-  return given === '-' ? 'standard input' : given
 }

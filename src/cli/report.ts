@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander'
 
 import { LoopchartError, type ErrorCode } from '../errors.ts'
+import { CommandLineError } from './command-line-error.ts'
 import { ExitCode } from './exit-code.ts'
 import { oneLine } from './safe-text.ts'
 
@@ -11,17 +12,21 @@ export function report(error: unknown): number {
     if (error.exitCode === 0) return ExitCode.ok
     const message =
       error.code === 'commander.help' ? 'there is no such verb' : error.message.replace(/^error: /u, '')
-    process.stderr.write(`loopchart: ${oneLine(message)} [usage]; see loopchart --help\n`)
+    const verb = error instanceof CommandLineError ? error.verb : 'loopchart'
+    process.stderr.write(`loopchart: ${oneLine(message)} [usage]; see ${verb} --help\n`)
     return ExitCode.usage
   }
   if (error instanceof LoopchartError) {
     process.stderr.write(`loopchart: ${oneLine(error.message)} [${error.code}]\n`)
-    if (error.code === 'run_locked') return ExitCode.suspended
+    if (WAITING_CODES.has(error.code)) return ExitCode.suspended
     return USAGE_CODES.has(error.code) ? ExitCode.usage : ExitCode.failed
   }
   process.stderr.write(`loopchart: internal error, please report it: ${oneLine(String(error))}\n`)
   return ExitCode.internal
 }
+
+// Nothing is wrong with what was asked for: it can be done once somebody else is done, or has made room.
+const WAITING_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['run_locked', 'store_full'])
 
 // What was typed or configured was wrong: nothing has been sent.
 const USAGE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

@@ -3,6 +3,7 @@ import type { RunStartedFrame } from '../frames/generated/frame.ts'
 import type { RunStore } from '../journal/run-store.ts'
 import { explainRun, type RunExplanation } from '../replay/explain-run.ts'
 import { checkFlags } from './check-flags.ts'
+import { checkProviderAgain } from './choose-model.ts'
 import { findRunId } from './find-run.ts'
 import { callsIn, KeptRun, type Reconciliation } from './kept-run.ts'
 import { resumeHint } from './resume-hint.ts'
@@ -27,8 +28,9 @@ export async function resumeVerb(given: string, flags: ResumeFlags): Promise<num
   const store = openKnownStore(flags, settings)
   try {
     const kept = new KeptRun({ store, reconciled, resumeHint: (id) => resumeHint(flags, id) })
-    const runId = findRunId(store, given)
+    const runId = findRunId(store, given, flags)
     checkCalls(store, runId, [...reconciled.keys()], [...decided.keys()])
+    checkProviderAgain(flags.agent, settings)
     const session = { input: { resume: runId }, kept, decided }
     return await driveRun(flags, withModelOf(store, runId, flags, settings), session)
   } finally {
@@ -87,12 +89,24 @@ function checkCalls(
   decided: readonly string[],
 ): void {
   if (reconciled.length + decided.length === 0) return
+  const stored = store.find(runId)
+  if (stored?.status === 'ended') {
+    throw new LoopchartError('resume_refused', `the run has ended: ${stored.state}`)
+  }
   const inDoubt = callsWithin(store, runId, ({ inDoubt: calls }) => calls.map(({ callId }) => callId))
   const undecided = callsWithin(store, runId, (explained) =>
     callsIn({ explain: () => explained }, 'call.approve'),
   )
-  checkAmong(reconciled, inDoubt, 'is not in doubt')
-  checkAmong(decided, undecided, 'does not wait for approval')
+  checkAmong(reconciled, inDoubt, {
+    what: 'is not in doubt',
+    none: 'no call of this run is',
+    others: 'these are',
+  })
+  checkAmong(decided, undecided, {
+    what: 'does not wait for approval',
+    none: 'no call of this run does',
+    others: 'these do',
+  })
 }
 
 /** Calls of a run by their paths, those of runs that are the work of a call included. */
@@ -115,9 +129,13 @@ function callsWithin(
   return [...own, ...inner]
 }
 
-function checkAmong(given: readonly string[], open: readonly string[], what: string): void {
+function checkAmong(
+  given: readonly string[],
+  open: readonly string[],
+  say: { readonly what: string; readonly none: string; readonly others: string },
+): void {
   const wrong = given.find((callId) => !open.includes(callId))
   if (wrong === undefined) return
-  const others = open.length === 0 ? 'no call of this run does' : `these are: ${open.join(', ')}`
-  throw new LoopchartError('usage', `call ${wrong} ${what}; ${others}`)
+  const others = open.length === 0 ? say.none : `${say.others}: ${open.join(', ')}`
+  throw new LoopchartError('usage', `call ${wrong} ${say.what}; ${others}`)
 }

@@ -19,7 +19,7 @@ export async function runVerb(prompt: string | undefined, flags: RunFlags): Prom
   const { conversation } = flags
   if (conversation === undefined) checkNoConversation(flags)
   const settings = await loadSettings(flags, process.env)
-  const text = await readPrompt(prompt)
+  const text = await readPrompt(prompt, flags)
   const attached = await readAttachments(flags.attach ?? [])
   const first: InputPart = { type: 'input_text', text }
   const input = attached.length === 0 ? text : [first, ...attached]

@@ -69,7 +69,7 @@ function addInspect(program: Command, finish: Finish): void {
     .summary('show a run on a page: its chart, its timeline, everything it did')
     .description(
       'Serves the page over a log on this machine, read-only, and prints its address. A stored run that another process\n' +
-        'drives is followed. Ends at SIGINT or SIGTERM.',
+        'drives is followed, and the page lists the other runs of its store too. Ends at SIGINT or SIGTERM.',
     )
     .argument('<log>', 'a file of JSON lines, - for standard input, or a stored run')
     .option('--store <file>', STORE)

@@ -1,8 +1,7 @@
 import { parseEnv } from 'node:util'
 
 import { LoopchartError } from '../errors.ts'
-import { describeIssue } from '../loop/describe-issue.ts'
-import { configPath, configShape, readConfigFile, type Config } from './config-file.ts'
+import { configPath, configShape, describeConfigFault, readConfigFile, type Config } from './config-file.ts'
 import { findKey, type ConfigLayer } from './find-key.ts'
 import { BUDGET, LIMITS, parseNumbers, PRICES, type NumberList } from './number-option.ts'
 import { readNamedFile } from './read-named-file.ts'
@@ -114,9 +113,19 @@ export async function loadSettings(
     if (layer !== undefined) sources.set(key, layer.sourceOf(key))
   }
   const config = layers.toReversed().reduce<Config>(over, {})
+  checkLog(flags, config)
   const env = { ...envFile, ...Object.fromEntries(Object.entries(processEnv).filter(isSet)) }
   const key = await findKey({ config, layers, sources, env })
   return { config, sources, env, configPath: path, ...key }
+}
+
+// Of what is set for every run, such as a file in the config, the level of one run may make use.
+function checkLog({ logFile }: SettingFlags, { log_level: level }: Config): void {
+  if (logFile === undefined || level !== undefined) return
+  throw new LoopchartError(
+    'usage',
+    '--log-file has no effect without a level: add --log-level info, or leave it out',
+  )
 }
 
 // An empty variable is how a shell says that there is none: it hides no line of the env file.
@@ -219,7 +228,7 @@ function checkLayer(values: object, nameOf: (key: Key) => string): Config {
   const [first] = parsed.error.issues[0]?.path ?? []
   const setting = SETTINGS.find(({ key }) => key === first)
   const place = setting === undefined ? '' : `${nameOf(setting.key)}: `
-  throw new LoopchartError('usage', `${place}${describeIssue(parsed.error)}`)
+  throw new LoopchartError('usage', `${place}${describeConfigFault(parsed.error)}`)
 }
 
 async function readEnvFile(path: string): Promise<NodeJS.Dict<string>> {

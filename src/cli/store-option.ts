@@ -4,6 +4,7 @@ import { LoopchartError } from '../errors.ts'
 import { defaultStorePath } from '../journal/default-store-path.ts'
 import { openStore, type SqliteStore } from '../journal/open-store.ts'
 import type { Settings } from './settings.ts'
+import { shellWord } from './shell-word.ts'
 
 /** What `--store` says: a file, or true for the one that is taken when none is named. */
 export interface StoreFlags {
@@ -20,6 +21,11 @@ export function storePathOf({ store }: StoreFlags, { config, env }: Settings): s
 /** The file that runs are kept in, for verbs about runs that are there already. */
 export function knownStorePath(flags: StoreFlags, settings: Settings): string {
   return storePathOf(flags, settings) ?? defaultStorePath(settings.env)
+}
+
+/** The command that lists what is in the same store. */
+export function listingCommand({ store }: StoreFlags, verb: 'runs' | 'conversations' = 'runs'): string {
+  return `loopchart ${verb}${typeof store === 'string' ? ` --store ${shellWord(store)}` : ''}`
 }
 
 /** Opens the store that runs are kept in. Throws `file_unreadable` when there is none: one is made only for a new run. */

@@ -5,6 +5,7 @@ import { findRunId } from './find-run.ts'
 import { readLines } from './read-run.ts'
 import { FrameRedactor } from '../frames/redact-frames.ts'
 import { Redactor } from '../frames/redactor.ts'
+import { importLines, tornIn } from './imported-log.ts'
 import { countOf } from './run-figures.ts'
 import { oneLine, safeJson } from './safe-text.ts'
 import { listSecrets } from './secrets.ts'
@@ -18,7 +19,7 @@ export async function exportRun(given: string, flags: StoreFlags): Promise<numbe
   const frames = new FrameRedactor(redactor)
   const store = openKnownStore(flags, settings)
   try {
-    for (const frame of store.read(findRunId(store, given))) {
+    for (const frame of store.read(findRunId(store, given, flags))) {
       for (const shown of frames.push(frame)) process.stdout.write(`${safeJson(formatFrame(shown))}\n`)
     }
     for (const shown of frames.end()) process.stdout.write(`${safeJson(formatFrame(shown))}\n`)
@@ -35,11 +36,10 @@ export async function importRun(file: string, flags: StoreFlags): Promise<number
   const lines = await readLines(file)
   const store = openStore(knownStorePath(flags, await loadSettings({}, process.env)))
   try {
-    const { runId, frames, bytesDropped } = store.importRun(lines)
-    process.stdout.write(`${oneLine(runId)}\n`)
-    const torn =
-      bytesDropped > 0 ? `; the last line was cut off, ${countOf(bytesDropped, 'byte')} were dropped` : ''
-    process.stderr.write(`${countOf(frames, 'frame')} taken in${torn}\n`)
+    const imported = importLines(store, { given: file, lines })
+    process.stdout.write(`${oneLine(imported.runId)}\n`)
+    const torn = tornIn(imported)
+    process.stderr.write(`${countOf(imported.frames, 'frame')} taken in${torn === null ? '' : `; ${torn}`}\n`)
     return ExitCode.ok
   } finally {
     store.close()

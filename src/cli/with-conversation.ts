@@ -28,7 +28,7 @@ export async function withConversation<Result>(
 ): Promise<Result> {
   const store = openStore(knownStorePath(flags, settings))
   try {
-    const known = findConversation(store, id)
+    const known = findConversation(store, id, flags)
     const options = conversationOptions(settings.config, id, store)
     return await withAgent(flags, withModel(settings, flags.model ?? known?.model), async (equipped) => {
       const talk = conversation(equipped.agent, options)

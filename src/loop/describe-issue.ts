@@ -1,9 +1,13 @@
 import type * as z from 'zod'
 
 import { faultText } from '../protocol/fault-text.ts'
+import { isJsonObject } from '../protocol/json.ts'
 
-/** The first thing that zod found wrong, in the words of this package: the field, and what it must be. */
-export function describeIssue(error: z.ZodError): string {
+/**
+ * The first thing that zod found wrong, in the words of this package: the field, and what it must be. With the schema as
+ * JSON Schema, numbers are told with their bounds.
+ */
+export function describeIssue(error: z.ZodError, schema: () => unknown = () => null): string {
   const [issue] = error.issues
   if (issue === undefined) return 'the options are not valid'
   const keys = issue.path.map(String)
@@ -11,11 +15,11 @@ export function describeIssue(error: z.ZodError): string {
     case 'unrecognized_keys':
       return faultText([...keys, ...issue.keys.slice(0, 1)], 'is not an option')
     case 'invalid_type':
-      return faultText(keys, `must be ${issue.expected}`)
+      return faultText(keys, `must be ${boundsAt(schema(), keys) ?? typeWords(issue.expected)}`)
     case 'invalid_value':
-      return faultText(keys, `must be ${issue.values.map(String).join(', ')}`)
+      return faultText(keys, `must be ${oneOf(issue.values.map(String))}`)
     case 'too_small':
-      return faultText(keys, `must be at least ${issue.minimum}`)
+      return faultText(keys, tooSmall(issue))
     case 'too_big':
       return faultText(
         keys,
@@ -29,4 +33,49 @@ export function describeIssue(error: z.ZodError): string {
     default:
       return faultText(keys, 'is not valid')
   }
+}
+
+function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): string {
+  if (minimum === 1 && (origin === 'string' || origin === 'array')) return 'must not be empty'
+  return `must be ${inclusive === false ? 'above' : 'at least'} ${minimum}`
+}
+
+function oneOf(values: readonly string[]): string {
+  const last = values.at(-1) ?? ''
+  return values.length <= 1 ? last : `${values.slice(0, -1).join(', ')} or ${last}`
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'an array',
+}
+
+function typeWords(type: string): string {
+  return TYPE_WORDS[type] ?? type
+}
+
+/** What a number must be where keys lead to one; null where they lead to something else. */
+function boundsAt(schema: unknown, keys: readonly string[]): string | null {
+  let at = schema
+  for (const key of keys) {
+    if (!isJsonObject(at)) return null
+    const { properties, items } = at
+    at = isJsonObject(properties) ? properties[key] : items
+  }
+  if (!isJsonObject(at) || (at['type'] !== 'integer' && at['type'] !== 'number')) return null
+  const noun = at['type'] === 'integer' ? 'a whole number' : 'a number'
+  const { minimum, exclusiveMinimum, maximum } = at
+  if (typeof exclusiveMinimum === 'number') return `${noun} above ${exclusiveMinimum}`
+  if (!isBound(minimum)) return isBound(maximum) ? `${noun}, ${maximum} or less` : noun
+  return isBound(maximum) ? `${noun} from ${minimum} to ${maximum}` : `${noun}, ${minimum} or more`
+}
+
+// That a whole number must be a safe one is in a schema as bounds, and goes without saying.
+function isBound(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER
 }

@@ -60,7 +60,11 @@ export function forkFrames(
   const frames = [...log]
   const target = frames[at]
   if (target === undefined || !isDecision(target)) {
-    throw new LoopchartError('usage', `frame ${at} is no decision: a run is forked at one`)
+    const what = target?.type === 'run_started' ? 'the start of the run' : 'no decision'
+    throw new LoopchartError(
+      'usage',
+      `frame ${at} is ${what}: a run is forked at a decision behind its start; loopchart explain RUN lists those`,
+    )
   }
   const kept = frames.slice(0, 1 + frames.slice(0, at).findLastIndex((frame) => !isObservation(frame)))
   const begun = kept.map((frame) => renamed(frame, runId, { run_id: target.run_id, seq: at }))

@@ -89,6 +89,11 @@ export class Replayer {
     if (runId !== ownId) return { field: 'run_id', expected: ownId, actual: runId }
     if (this.#snapshot === null) return this.#begin(frame)
     if (!this.#isWhole && (frame.type === 'warning' || frame.type.endsWith('_delta'))) return null
+    if (frame.type === 'log_repaired' && this.#expected.length > 0) {
+      // A torn log has lost whatever came next, be it the end of a run that had ended.
+      this.#expected = []
+      return null
+    }
     const due = this.#due(frame)
     return due === null ? this.#follow(frame, this.#snapshot) : frameDifference(due.frame, frame, due.fields)
   }
@@ -136,9 +141,9 @@ export class Replayer {
 
   /** The frame that must come now; null when that is up to the world. */
   #due(frame: Frame): ExpectedFrame | null {
-    // A process that died has lost what it had seen and was about to start; a torn log, whatever came next.
+    // A process that died has lost what it had seen and was about to start.
     const isLost = frame.type === 'run_resumed' && this.#expected.every(({ isLosable }) => isLosable)
-    if (isLost || frame.type === 'log_repaired') this.#expected = []
+    if (isLost) this.#expected = []
     const [first] = this.#expected
     if (first?.isOptional === true && first.frame.type !== frame.type) this.#expected.shift()
     return this.#expected.shift() ?? null

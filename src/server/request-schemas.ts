@@ -11,7 +11,9 @@ const count = z.int().min(1)
 const text = z.string().min(1).max(TEXT_MAX)
 
 /** The id of a call, or the ids from the outermost call inwards for one in the run of a call. */
-const call = z.union([z.string().min(1).max(ID_MAX), z.array(z.string().min(1).max(ID_MAX)).min(1).max(16)])
+const call = z.union([z.string().min(1).max(ID_MAX), z.array(z.string().min(1).max(ID_MAX)).min(1).max(16)], {
+  error: `must be the id of a call, or a list of 1 to 16, each of at most ${ID_MAX} characters`,
+})
 
 const answer = {
   call,
@@ -21,7 +23,9 @@ const answer = {
 
 export const NEW_RUN = z.strictObject({
   agent: z.string().min(1).max(ID_MAX).optional(),
-  input: z.union([z.string().min(1), z.array(z.record(z.string(), z.json())).min(1)]),
+  input: z.union([z.string().min(1), z.array(z.record(z.string(), z.json())).min(1)], {
+    error: 'must be a text or a list of items, and not empty',
+  }),
   limits: z
     .strictObject({
       turns: count.optional(),
@@ -45,12 +49,12 @@ export const RECONCILE = z.strictObject({
 /** The number of the last frame that the reader has; -1: none. */
 const after = z
   .string()
-  .regex(/^(?:-1|\d{1,15})$/u)
+  .regex(/^(?:-1|\d{1,15})$/u, 'must be the number of a frame, or -1 for none')
   .optional()
 
 const limit = z
   .string()
-  .regex(/^\d{1,5}$/u)
+  .regex(/^\d{1,5}$/u, `must be a whole number; at most ${LIMIT_MAX} are given at once`)
   .optional()
 
 export const LIST_QUERY = z.strictObject({
@@ -71,7 +75,7 @@ export const DIFF_QUERY = z.strictObject({ a: z.string(), b: z.string() })
 export const HEALTH_QUERY = z.strictObject({
   nonce: z
     .string()
-    .regex(/^[\w-]{16,128}$/u)
+    .regex(/^[\w-]{16,128}$/u, 'must be 16 to 128 letters, digits, _ or -')
     .optional(),
 })
 export const NO_QUERY = z.strictObject({})

@@ -7,6 +7,7 @@ import type { RunStore } from '../journal/run-store.ts'
 import type { AnsweredKeys } from './answered-keys.ts'
 import type { Metrics } from './metrics.ts'
 import { readBody } from './read-body.ts'
+import { requestFault } from './request-fault.ts'
 import { RUN_ID } from './run-ids.ts'
 import type { RunRegistry } from './run-registry.ts'
 import type { RunViews } from './run-views.ts'
@@ -119,7 +120,5 @@ function queryOf({ url }: Request): Readonly<Record<string, string>> {
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, name: string): z.output<Schema> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  const place = issue === undefined || issue.path.length === 0 ? name : `${name}, ${issue.path.join('.')}`
-  throw new LoopchartError('usage', `${place}: ${(issue?.message ?? 'is wrong').slice(0, 300)}`)
+  throw new LoopchartError('usage', `${name}: ${requestFault(parsed.error, schema, value)}`)
 }

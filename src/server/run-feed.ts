@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { LoopchartError } from '../errors.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import type { FrameCursor } from '../journal/frame-cursor.ts'
 import type { RunStore } from '../journal/run-store.ts'
@@ -37,6 +38,10 @@ export class RunFeed {
     const { runId, store, driven, clock } = options
     this.#options = options
     this.#run = driven.live(runId)
+    // Said here: the store would name the file that it is, and whoever asks may be on another machine.
+    if (this.#run === null && store.find(runId) === null) {
+      throw new LoopchartError('run_unknown', `there is no run ${runId}`)
+    }
     this.#cursor = this.#run === null ? store.cursor(runId, 0, clock) : this.#run.log.cursor(0)
     this.#forgetWake = driven.onDriven(runId, () => {
       // Whoever waits for the store is woken, and finds the live log.

@@ -25,6 +25,26 @@ test('an input that ends with a line has no line behind it', async () => {
   expect(await all(linesOf(chunked(Buffer.from('one\n'), 10)))).toEqual(['one'])
 })
 
+test.for([1, 1000])(
+  'in pieces of %d bytes, a line that is not UTF-8 is refused, and those before it are given',
+  async (size) => {
+    const given: string[] = []
+    const read = async (): Promise<void> => {
+      const bytes = Buffer.concat([
+        Buffer.from('één\n'),
+        Buffer.from([0x74, 0xe9, 0x0a]),
+        Buffer.from('two\n'),
+      ])
+      for await (const line of linesOf(chunked(bytes, size))) given.push(line)
+    }
+    await expect(read()).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('not UTF-8'),
+    })
+    expect(given).toEqual(['één'])
+  },
+)
+
 test('a line without an end is given up and not kept for ever', async () => {
   const endless = chunked(Buffer.alloc(11 * 1024 * 1024, 'x'), 64 * 1024)
   await expect(all(linesOf(endless))).rejects.toMatchObject({ code: 'usage' })

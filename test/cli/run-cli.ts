@@ -14,7 +14,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 export interface CliOptions {
-  readonly input?: string
+  readonly input?: string | Uint8Array
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
 }

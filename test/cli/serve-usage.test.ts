@@ -50,8 +50,8 @@ test.for([
   [
     'a file that is no log',
     ['inspect', 'package.json'],
-    'log_corrupt',
-    /package\.json is not a log that is whole/u,
+    'frame_invalid',
+    /package\.json is not a log that is whole: frame 0: .* \(the line is not JSON\)$/u,
   ],
   ['a page on no port', ['inspect', 'package.json', '--port', 'x'], 'usage', /--port must be a number/u],
   [

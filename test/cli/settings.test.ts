@@ -66,26 +66,45 @@ test('a .env file that nobody names is not read', async () => {
 })
 
 test.for([
-  ['a flag', { continuity: 'sometimes' }, {}, /^--continuity: continuity must be previous_response_id/u],
+  ['a flag', { continuity: 'sometimes' }, {}, /must be previous_response_id, stateless or auto$/u],
   ['a limit', { limit: 'turns=0' }, {}, /^--limit: limits\.turns must be at least 1/u],
   ['a limit that is none', { limit: 'turnz=5' }, {}, /^--limit: .*turnz is not an option/u],
   ['a limit that is no number', { limit: 'turns=many' }, {}, /'turns=many' is not a limit/u],
-  ['a limit that is no whole number', { limit: 'turns=1.5' }, {}, /^--limit: limits\.turns must be/u],
-  ['a price that is missing', { price: 'input=1' }, {}, /^--price: prices\.output must be/u],
+  [
+    'a limit that is no whole number',
+    { limit: 'turns=1.5' },
+    {},
+    /^--limit: limits\.turns must be a whole number, 1 or more$/u,
+  ],
+  [
+    'a price that is missing',
+    { price: 'input=1' },
+    {},
+    /^--price: prices\.output must be a number, 0 or more$/u,
+  ],
   ['a price that is none', { price: 'free' }, {}, /'free' is not a price; write name=number/u],
   ['a budget', { budget: 'tokens=0.5' }, {}, /^--budget: budget\.tokens must be/u],
-  ['a budget of nothing', { budget: 'cost=0' }, {}, /^--budget: budget\.cost must be/u],
+  ['a budget of nothing', { budget: 'cost=0' }, {}, /^--budget: budget\.cost must be above 0$/u],
   ['a way to compact', { compactWay: 'magic' }, {}, /^--compact-way: compact_way must be rules/u],
-  ['a number', { retries: 'often' }, {}, /^--retries: retries must be/u],
+  ['a number', { retries: 'often' }, {}, /^--retries: retries must be a whole number from 0 to 20$/u],
+  ['a number that is not whole', { retries: '1.5' }, {}, /retries must be a whole number from 0 to 20$/u],
+  ['a number below 0', { retries: '-1' }, {}, /retries must be a whole number from 0 to 20$/u],
+  ['a number without a most', { contextWindow: 'all' }, {}, /must be a whole number, 512 or more$/u],
   ['an address', { baseUrl: 'ftp://x' }, {}, /^--base-url: base_url must be an http or https address/u],
-  ['a variable', {}, { LOOPCHART_STREAM: 'maybe' }, /^LOOPCHART_STREAM: stream must be boolean/u],
+  ['a variable', {}, { LOOPCHART_STREAM: 'maybe' }, /^LOOPCHART_STREAM: stream must be true or false$/u],
 ] as const)('%s with a wrong value is refused by its name', async ([, flags, env, message]) => {
   const loading = loadSettings(flags, { XDG_CONFIG_HOME: '/nowhere', ...env })
   await expect(loading).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) })
 })
 
 test.for([
-  ['a field of another type', { limits: { turns: 'many' } }, /config\.json: limits\.turns must be/u],
+  [
+    'a field of another type',
+    { limits: { turns: 'many' } },
+    /json: limits\.turns must be a whole number, 1/u,
+  ],
+  ['a list where there is none', { model: ['m'] }, /config\.json: model must be a string/u],
+  ['a text that is empty', { model: '' }, /config\.json: model must not be empty/u],
   ['an unknown field', { modle: 'x' }, /config\.json: modle is not an option/u],
   ['a key that has no place there', { api_key: 'sk-1' }, /config\.json: api_key is not an option/u],
   ['no JSON', '{"model":', /config\.json: it is not JSON/u],

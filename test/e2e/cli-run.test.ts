@@ -223,15 +223,34 @@ test('without a provider, run says so and offers the scripted one', async () => 
 })
 
 test.for([
-  ['no prompt', ['run', ...SCRIPTED], /the prompt is empty.*\[usage\]/u],
-  ['an unknown flag', ['run', 'hi', '--tool', 'builtin'], /unknown option '--tool'/u],
+  ['no prompt', ['run', ...SCRIPTED], '', /the prompt is empty.*\[usage\]/u],
+  [
+    'a prompt that --store took',
+    ['run', ...SCRIPTED, '--store', 'hello'],
+    '',
+    /the prompt is empty.*; "hello" was taken for the file of --store.* \[usage\]/u,
+  ],
+  [
+    'a prompt that is not UTF-8',
+    ['run', ...SCRIPTED],
+    Buffer.from([0x68, 0xe9]),
+    /the prompt on standard input is not UTF-8.*\[usage\]/u,
+  ],
+  [
+    'a prompt that is too long',
+    ['run', ...SCRIPTED],
+    'x'.repeat(10 * 1024 * 1024 + 1),
+    /more than 10 MiB, the most that a prompt may have; make it shorter.* a tool can read it.*\[usage\]/u,
+  ],
+  ['an unknown flag', ['run', 'hi', '--tool', 'builtin'], '', /unknown option '--tool'/u],
   [
     'a wrong limit',
     ['run', 'hi', ...SCRIPTED, '--limit', 'turns'],
+    '',
     /'turns' is not a limit.*turns=20.*\[usage\]/u,
   ],
-] as const)('run with %s is one line on stderr and exit code 2', async ([, args, message]) => {
-  const { code, out, err } = await cli(args)
+] as const)('run with %s is one line on stderr and exit code 2', async ([, args, input, message]) => {
+  const { code, out, err } = await cli(args, { input })
   expect([code, out]).toEqual([2, ''])
   expect(err).toMatch(/^loopchart: .*\n$/u)
   expect(err).toMatch(message)

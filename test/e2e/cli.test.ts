@@ -58,10 +58,17 @@ test('a response that failed gives exit code 4 and the reason', () => {
   expect(out).toContain('stream_truncated')
 })
 
-test('nothing at all on standard input is a truncated stream, not a crash', () => {
-  const { code, out, err } = loopchart(['decode'])
-  expect([code, err]).toEqual([4, ''])
-  expect(out).toContain('stream_truncated')
+test.for([
+  ['nothing at all', [], '', 'standard input', 'stream_truncated'],
+  ['a text', ['README.md'], '', 'README.md', 'stream_truncated'],
+  ['random bytes', ['--json', '-'], Buffer.from('00ff8013e9c3287f', 'hex'), 'standard input', '_byte'],
+] as const)('%s is a truncated stream and said to be no recording', ([, args, input, name, shown]) => {
+  const { code, out, err } = loopchart(['decode', ...args], input)
+  expect([code, err]).toEqual([
+    4,
+    `loopchart: ${name} is no recording of a response: there is no whole event in it; give one as it came from a provider\n`,
+  ])
+  expect(out).toContain(shown)
 })
 
 test('text that a terminal would obey is shown escaped', () => {
@@ -95,6 +102,15 @@ test.for([
   expect([code, out]).toEqual([2, ''])
   expect(err).toMatch(/^loopchart: .*\n$/u)
   expect(err).toMatch(message)
+})
+
+test.for([
+  [['decode', '--wat'], 'loopchart decode --help'],
+  [['runs', 'prune', '--wat'], 'loopchart runs prune --help'],
+  [['wat'], 'loopchart --help'],
+  [['--wat'], 'loopchart --help'],
+] as const)('what is wrong with %j names the help of its verb', ([args, help]) => {
+  expect(loopchart(args).err).toMatch(new RegExp(`\\[usage\\]; see ${help}\n$`, 'u'))
 })
 
 test('a body is told from a stream whatever stands before its first brace', () => {

@@ -23,10 +23,13 @@ const CALL = callsAnswer(1, [['read', '{}']])
 async function tornLog(): Promise<readonly Frame[]> {
   const { frames } = await finishRun(startRun([CALL, textAnswer(2, 'fine')], { tools: [tool] }))
   const torn = frames.slice(0, frames.findIndex(({ type }) => type === 'response_settled') + 2)
-  const last = torn.at(-1)
-  if (last === undefined) throw new Error('nothing is left')
-  const { v, run_id, seq, ts } = last
+  const { v, run_id, seq, ts } = someFrame(torn.at(-1))
   return [...torn, { v, run_id, seq: seq + 1, ts, type: 'log_repaired', offset: 1, bytes_dropped: 7 }]
+}
+
+function someFrame(value: Frame | undefined): Frame {
+  if (value === undefined) throw new Error('nothing is left')
+  return value
 }
 
 async function resumed(log: readonly Frame[]): Promise<readonly Frame[]> {
@@ -42,6 +45,15 @@ test('a log that was torn inside a step, repaired and resumed replays identicall
   const frames = await resumed(await tornLog())
   expect(frames.at(-1)).toMatchObject({ type: 'run_ended', state: 'done' })
   expect(replay(frames)).toMatchObject({ ok: true, frames: frames.length })
+})
+
+test('a log that was torn at its very end replays identically, and nothing is torn behind an end', async () => {
+  const { frames } = await finishRun(startRun([textAnswer(1, 'fine')], {}))
+  const { v, run_id, seq, ts } = someFrame(frames.at(-1))
+  const repaired = { v, run_id, ts, type: 'log_repaired', offset: 1, bytes_dropped: 7 } as const
+  const torn = [...frames.slice(0, -1), { ...repaired, seq }]
+  expect(replay(torn)).toMatchObject({ ok: true, frames: frames.length })
+  expect(replay([...frames, { ...repaired, seq: seq + 1 }])).toMatchObject({ ok: false })
 })
 
 test('a log that was torn inside a step and resumed can be resumed again', async () => {

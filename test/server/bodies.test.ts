@@ -144,6 +144,39 @@ test.each([
   expect(kit.store.list()).toEqual([])
 })
 
+test.each([
+  ['{"inpt":"x"}', 'the body: input is missing; inpt is not known'],
+  ['{"input":"x","limits":{"cost":1}}', 'the body: limits.cost is not known'],
+  ['{"input":1}', 'the body: input must be a text or a list of items, and not empty'],
+  ['{"input":"x","agent":1}', 'the body: agent must be a string'],
+  ['{"input":"x","limits":{"turns":"2"}}', 'the body: limits.turns must be a whole number, 1 or more'],
+  ['[]', 'the body: it must be an object'],
+])('who sends %s is told what is wrong with it', async (raw, message) => {
+  const refused = await serviceKit(talkingAgent()).ask('/runs', { raw })
+  expect([refused.status, await refused.json()]).toEqual([400, { error: { code: 'usage', message } }])
+})
+
+test.each([
+  ['/runs?limit=abc', 'the query: limit must be a whole number; at most 5000 are given at once'],
+  ['/runs?limits=1', 'the query: limits is not known'],
+  ['/runs?kind=x', 'the query: kind must be run or conversation'],
+  ['/runs/run_1/frames?after=x', 'the query: after must be the number of a frame, or -1 for none'],
+  ['/healthz?nonce=x', 'the query: nonce must be 16 to 128 letters, digits, _ or -'],
+  ['/diff?a=run_1', 'the query: b is missing'],
+])('who asks for %s is told what is allowed', async (path, message) => {
+  const refused = await serviceKit(talkingAgent()).ask(path)
+  expect([refused.status, await refused.json()]).toEqual([400, { error: { code: 'usage', message } }])
+})
+
+test('who asks for a run that there is not is not told where the store is', async () => {
+  const kit = serviceKit(talkingAgent(), { store: tempStore() })
+  for (const path of ['/runs/run_9', '/runs/run_9/frames', '/runs/run_9/log', '/diff?a=run_9&b=run_9']) {
+    const refused = await kit.ask(path)
+    const error = { code: 'run_unknown', message: 'there is no run run_9' }
+    expect([refused.status, await refused.json()], path).toEqual([404, { error }])
+  }
+})
+
 test('what a query says twice, or that nobody knows, is 400', async () => {
   const kit = serviceKit(talkingAgent())
   for (const query of ['limit=1&limit=2', 'limits=1', 'status=open', 'kind=x', 'limit=-1']) {
