@@ -96,7 +96,7 @@ test.for([
     }),
   )
   expect(output).toContain(QUESTION)
-  expect(output).toMatch(new RegExp(` -> ${outcome}[,:] `, "u"))
+  expect(output).toMatch(new RegExp(` -> ${outcome}[,:] `, 'u'))
   expect(output).toContain('code 0')
 })
 
