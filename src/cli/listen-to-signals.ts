@@ -5,6 +5,8 @@ export interface SignalAnswers {
   readonly cancel: () => void
   /** Lets go of what is under way, which can be gone on with; null: it is not kept. */
   readonly leave: (() => void) | null
+  /** Says what becomes of what is under way when the process ends at once. */
+  readonly onHurry?: () => void
 }
 
 /** What is under way and can be let go of, the latest last. */
@@ -21,12 +23,15 @@ export function leaveForNobody(): boolean {
  * The first signal ends what is under way in good order, the second at once. What is kept is not ended by SIGTERM, which
  * is about this process, but let go of. Gives what stops listening.
  */
-export function listenToSignals({ cancel, leave }: SignalAnswers): () => void {
+export function listenToSignals({ cancel, leave, onHurry }: SignalAnswers): () => void {
   let code: number | null = null
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (code !== null) process.exit(code)
     // The terminal has written ^C wherever the cursor was.
     if (process.stderr.isTTY) process.stderr.write('\n')
+    if (code !== null) {
+      onHurry?.()
+      process.exit(code)
+    }
     if (signal === 'SIGTERM' && leave !== null) {
       code = ExitCode.suspended
       leave()

@@ -32,6 +32,9 @@ export async function runSession(options: SessionOptions): Promise<number> {
   const release = listenToSignals({
     cancel: () => void live.cancel('interrupted'),
     leave: kept === null ? null : () => kept.leave(live, 'signal'),
+    onHurry: () => {
+      if (kept !== null) say(`the run was left as it was; ${kept.resumeHint(live.id)}`)
+    },
   })
   try {
     return await showRun(live, { ...options, kept, decided, past, say })

@@ -160,6 +160,19 @@ test('SIGINT cancels a run also when it is kept', async () => {
   expect(runsIn(where)).toMatchObject([{ state: 'cancelled', status: 'ended' }])
 })
 
+test('a second SIGINT ends the process at once, and says how to go on with a run that is kept', async () => {
+  const tool = "{ execute: () => (process.stderr.write('it runs'), new Promise(() => {})) }"
+  const where = place(await serve(CALL), tool)
+  const running = startCli(['run', 'go', '--json', ...where.flags])
+  await running.until('err', /it runs/u)
+  running.child.kill('SIGINT')
+  await running.until('out', /"state":"stopping"/u)
+  running.child.kill('SIGINT')
+  const { code, err } = await running.done
+  expect(code).toBe(130)
+  expect(err).toMatch(/^.*loopchart: the run was left as it was; go on with: loopchart resume /mu)
+})
+
 test('K08: a run that another process drives is refused with who drives it', async () => {
   const where = place(await serve(STALLED))
   const running = startCli(['run', 'go', ...where.flags])
