@@ -15,6 +15,8 @@ export class StatusLine {
   readonly #timer: NodeJS.Timeout
   readonly #onResize = (): void => this.#reserve()
   readonly #onExit = (): void => this.close()
+  readonly #onStop = (): void => this.#stop()
+  readonly #onContinue = (): void => this.#reserve()
   #rows = 0
   #shown = ''
 
@@ -25,6 +27,8 @@ export class StatusLine {
     this.#reserve()
     stream.on('resize', this.#onResize)
     process.on('exit', this.#onExit)
+    process.on('SIGTSTP', this.#onStop)
+    process.on('SIGCONT', this.#onContinue)
     this.#timer = setInterval(() => this.draw(), REDRAW_MS).unref()
   }
 
@@ -41,6 +45,18 @@ export class StatusLine {
     clearInterval(this.#timer)
     this.#stream.off('resize', this.#onResize)
     process.off('exit', this.#onExit)
+    process.off('SIGTSTP', this.#onStop)
+    process.off('SIGCONT', this.#onContinue)
+    this.#giveBack()
+  }
+
+  /** Ctrl-Z: the shell has the whole terminal until the process goes on. */
+  #stop(): void {
+    this.#giveBack()
+    process.kill(process.pid, 'SIGSTOP')
+  }
+
+  #giveBack(): void {
     if (this.#rows >= ROWS_MIN) {
       this.#stream.write(`${ESC}7${ESC}[r${ESC}[${this.#rows};1H${ESC}[2K${ESC}8`)
     }
