@@ -12,6 +12,10 @@ import { cutEvery, deltaStream } from './streams.ts'
 
 const TURNS = 20
 const ARGUMENT_DELTAS = 50
+// Also for a quick run: what is not compiled yet costs twice as much, a collection falls on some rounds and not on others,
+// and a budget is for what is left of that.
+const LOOP_WARM_UPS = 400
+const GROWTH_ROUNDS = 40
 
 const note = tool({
   name: 'note',
@@ -97,7 +101,7 @@ export async function loopFigures(rounds: number): Promise<readonly Figure[]> {
   const loop = await measure(
     rounds,
     { floor: () => runFloor(streams), run: () => runLoop(looping, TURNS) },
-    10 * rounds,
+    LOOP_WARM_UPS,
   )
   const long = await measure(rounds, {
     floor: () => runFloor(answer),
@@ -105,7 +109,10 @@ export async function loopFigures(rounds: number): Promise<readonly Figure[]> {
     read: () => runLoop(answering, 1, true),
   })
   const [forty, many] = [agentOf(loopStreams(40)), agentOf(loopStreams(160))]
-  const growth = await measure(rounds, { forty: () => runLoop(forty, 40), many: () => runLoop(many, 160) })
+  const growth = await measure(GROWTH_ROUNDS, {
+    forty: () => runLoop(forty, 40),
+    many: () => runLoop(many, 160),
+  })
   const perLoop = median(loop['run'] ?? [])
   return [
     figure(
