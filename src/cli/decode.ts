@@ -15,7 +15,7 @@ import type { ResponseReader } from '../stream/response-reader.ts'
 import { describeFrame, describeResponse } from './describe.ts'
 import { ExitCode } from './exit-code.ts'
 import { oneLine, safeJson } from './safe-text.ts'
-import { isTyped, readStandardInput } from './standard-input.ts'
+import { isTyped, nameOf, readStandardInput } from './standard-input.ts'
 
 export interface DecodeOptions {
   /** A path, or `-` for standard input. */
@@ -46,8 +46,7 @@ export async function decode({ file, isJson, isStrict, output }: DecodeOptions):
 
 /** What there is to say beside that no end came: for a file of something else, that is the smaller fault. */
 function nothingIn(file: string): string {
-  const name = file === '-' ? 'standard input' : file
-  return `${name} is no recording of a response: there is no whole event in it; give one as it came from a provider`
+  return `${nameOf(file)} is no recording of a response: there is no whole event in it; give one as it came from a provider`
 }
 
 async function record(

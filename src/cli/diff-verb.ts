@@ -23,7 +23,8 @@ export async function diffVerb(a: string, b: string, flags: DiffFlags): Promise<
   }
   const settings = await loadSettings({}, process.env)
   const redactor = new Redactor(listSecrets(settings))
-  const found = diffRuns(await readRun(a, flags, settings), await readRun(b, flags, settings))
+  const [one, other] = [await readRun(a, flags, settings), await readRun(b, flags, settings)]
+  const found = diffRuns(one.frames, other.frames)
   if (flags.json === true) writeJson(redactor.json(JSON.parse(JSON.stringify(found))))
   else process.stdout.write(`${oneLine(redactor.text(found.text))}\n`)
   return found.isSame ? ExitCode.ok : ExitCode.different

@@ -1,13 +1,12 @@
-import type { RunOwner } from '../journal/run-store.ts'
 import { explainRun } from '../replay/explain-run.ts'
 import { runTransitions, type Transition } from '../replay/run-transitions.ts'
 import { describeRun } from './describe-run.ts'
 import { ExitCode } from './exit-code.ts'
-import { isLogFile, openStoredRun, readRun } from './read-run.ts'
+import { readRun } from './read-run.ts'
 import { Redactor } from '../frames/redactor.ts'
 import { oneLine } from './safe-text.ts'
 import { listSecrets } from './secrets.ts'
-import { loadSettings, type Settings } from './settings.ts'
+import { loadSettings } from './settings.ts'
 import type { StoreFlags } from './store-option.ts'
 import { tableOf } from './table-of.ts'
 import { writeJson } from './write-json.ts'
@@ -20,10 +19,9 @@ export interface ExplainFlags extends StoreFlags {
 export async function explainVerb(given: string, flags: ExplainFlags): Promise<number> {
   const settings = await loadSettings({}, process.env)
   const redactor = new Redactor(listSecrets(settings))
-  const frames = await readRun(given, flags, settings)
+  const { frames, owner } = await readRun(given, flags, settings)
   const explained = explainRun(frames)
   const transitions = runTransitions(frames)
-  const owner = isLogFile(given) ? null : ownerOf(given, flags, settings)
   if (flags.json === true) {
     const decisions = transitions.map(({ seq, by, states }) => ({ seq, by, states }))
     writeJson(redactor.json(JSON.parse(JSON.stringify({ ...explained, owner, decisions }))))
@@ -32,16 +30,6 @@ export async function explainVerb(given: string, flags: ExplainFlags): Promise<n
   const lines = describeRun(explained, owner).map((line) => `${oneLine(redactor.text(line))}\n`)
   process.stdout.write(`${lines.join('')}\n${decisionTable(transitions, redactor)}`)
   return ExitCode.ok
-}
-
-/** Who drives a stored run at the moment. */
-function ownerOf(given: string, flags: StoreFlags, settings: Settings): RunOwner | null {
-  const { store, runId } = openStoredRun(given, flags, settings)
-  try {
-    return store.find(runId)?.owner ?? null
-  } finally {
-    store.close()
-  }
 }
 
 function decisionTable(transitions: readonly Transition[], redactor: Redactor): string {

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { LoopchartError } from '../errors.ts'
-import type { ImportedRun } from '../journal/import-log.ts'
+import type { Frame } from '../frames/generated/frame.ts'
+import { parseLog, type ImportedRun } from '../journal/import-log.ts'
 import { openStore, type SqliteStore } from '../journal/open-store.ts'
 import { countOf } from './run-figures.ts'
 import { oneLine } from './safe-text.ts'
+import { nameOf } from './standard-input.ts'
 
 /** A log of JSON lines that somebody named. */
 export interface NamedLog {
@@ -27,8 +29,7 @@ export async function withImported<Result>(
   const store = openStore(join(folder, 'log.db'))
   try {
     const imported = importLines(store, log)
-    const torn = tornIn(imported)
-    if (torn !== null) process.stderr.write(`loopchart: ${oneLine(nameOf(log.given))}: ${torn}\n`)
+    tellTorn(log, imported)
     return await use({ store, runId: imported.runId })
   } finally {
     store.close()
@@ -38,9 +39,20 @@ export async function withImported<Result>(
 }
 
 /** Takes a log into a store, whole or not at all. Throws what `importRun` throws, with the name of the log. */
-export function importLines(store: SqliteStore, { given, lines }: NamedLog): ImportedRun {
+export function importLines(store: SqliteStore, log: NamedLog): ImportedRun {
+  return named(log, () => store.importRun(log.lines))
+}
+
+/** The frames of a log as they would be taken in. Says so when its last line was cut off. */
+export function repairedFrames(log: NamedLog): readonly Frame[] {
+  const parsed = named(log, () => parseLog(log.lines))
+  tellTorn(log, parsed)
+  return parsed.frames
+}
+
+function named<Read>({ given }: NamedLog, read: () => Read): Read {
   try {
-    return store.importRun(lines)
+    return read()
   } catch (error) {
     if (!(error instanceof LoopchartError) || isOfStore(error)) throw error
     // A line that is no frame is called so by every verb that reads a log.
@@ -58,12 +70,12 @@ function isOfStore({ code, cause }: LoopchartError): boolean {
   return code === 'run_exists' || (cause instanceof Error && !(cause instanceof LoopchartError))
 }
 
-/** What is to be said of a log whose last line was cut off; null: it was not. */
-export function tornIn({ bytesDropped }: ImportedRun): string | null {
-  return bytesDropped > 0 ? `the last line was cut off, ${countOf(bytesDropped, 'byte')} were dropped` : null
+function tellTorn({ given }: NamedLog, parsed: Pick<ImportedRun, 'bytesDropped'>): void {
+  const torn = tornIn(parsed)
+  if (torn !== null) process.stderr.write(`loopchart: ${oneLine(nameOf(given))}: ${torn}\n`)
 }
 
-/** What a log is called that somebody named. */
-export function nameOf(given: string): string {
-  return given === '-' ? 'standard input' : given
+/** What is to be said of a log whose last line was cut off; null: it was not. */
+export function tornIn({ bytesDropped }: Pick<ImportedRun, 'bytesDropped'>): string | null {
+  return bytesDropped > 0 ? `the last line was cut off, ${countOf(bytesDropped, 'byte')} were dropped` : null
 }

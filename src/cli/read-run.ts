@@ -4,34 +4,38 @@ import { LoopchartError } from '../errors.ts'
 import type { Frame } from '../frames/generated/frame.ts'
 import { parseFrame } from '../frames/parse-frame.ts'
 import type { SqliteStore } from '../journal/open-store.ts'
+import type { RunOwner } from '../journal/run-store.ts'
 import { parseJson } from '../protocol/json.ts'
 import { findRunId } from './find-run.ts'
-import { nameOf, withImported } from './imported-log.ts'
+import { repairedFrames } from './imported-log.ts'
 import { readNamedFile } from './read-named-file.ts'
 import type { Settings } from './settings.ts'
-import { readStandardInput } from './standard-input.ts'
+import { nameOf, readStandardInput } from './standard-input.ts'
 import { knownStorePath, listingCommand, openKnownStore, type StoreFlags } from './store-option.ts'
 
 const LOG_BYTES_MAX = 1024 * 1024 * 1024
 
-/** The frames of a log: a file of JSON lines where there is one of that name, `-` for standard input, or a stored run. */
-export async function readRun(
-  given: string,
-  flags: StoreFlags,
-  settings: Settings,
-): Promise<readonly Frame[]> {
-  const frames = isLogFile(given)
-    ? await framesOf(await readLines(given), given)
-    : readStored(given, flags, settings)
-  // What a command before this one was to write and did not is not a log that is as it should be.
-  if (frames.length === 0) throw new LoopchartError('log_corrupt', `${nameOf(given)}: the log is empty`)
-  return frames
+/** A log that was read. */
+interface ReadRun {
+  readonly frames: readonly Frame[]
+  /** Who drives it at the moment; null: nobody, or it is a file. */
+  readonly owner: RunOwner | null
 }
 
-function readStored(given: string, flags: StoreFlags, settings: Settings): readonly Frame[] {
+/** A log: a file of JSON lines where there is one of that name, `-` for standard input, or a stored run. */
+export async function readRun(given: string, flags: StoreFlags, settings: Settings): Promise<ReadRun> {
+  const read = isLogFile(given)
+    ? { frames: framesOf(await readLines(given), given), owner: null }
+    : readStored(given, flags, settings)
+  // What a command before this one was to write and did not is not a log that is as it should be.
+  if (read.frames.length === 0) throw new LoopchartError('log_corrupt', `${nameOf(given)}: the log is empty`)
+  return read
+}
+
+function readStored(given: string, flags: StoreFlags, settings: Settings): ReadRun {
   const { store, runId } = openStoredRun(given, flags, settings)
   try {
-    return [...store.read(runId)]
+    return { frames: [...store.read(runId)], owner: store.find(runId)?.owner ?? null }
   } finally {
     store.close()
   }
@@ -82,13 +86,13 @@ export function isLogFile(given: string): boolean {
 }
 
 /** A last line that was cut off while it was written is dropped and said to be, as when a store takes the log in. */
-async function framesOf(lines: readonly string[], given: string): Promise<readonly Frame[]> {
+function framesOf(lines: readonly string[], given: string): readonly Frame[] {
   const last = lines.at(-1) ?? ''
   const isTorn = lines.length > 1 && last !== '' && parseJson(last) === undefined
   if (!isTorn) return parseLines(lines, given)
   // First, for what is wrong with a line before it: that is told with the number of the line.
   parseLines(lines.slice(0, -1), given)
-  return withImported({ given, lines }, ({ store, runId }) => [...store.read(runId)])
+  return repairedFrames({ given, lines })
 }
 
 function parseLines(lines: readonly string[], given: string): readonly Frame[] {

@@ -18,7 +18,7 @@ export interface ReplayFlags extends StoreFlags {
 export async function replayVerb(given: string, flags: ReplayFlags): Promise<number> {
   const settings = await loadSettings({}, process.env)
   const redactor = new Redactor(listSecrets(settings))
-  const frames = await readRun(given, flags, settings)
+  const { frames } = await readRun(given, flags, settings)
   // Of a masked text neither a request nor a response can be made again.
   const isRedacted = frames.some((frame) => Object.hasOwn(frame, 'redacted'))
   const result = replay(frames, { depth: isRedacted ? 'chart' : 'all' })

@@ -9,6 +9,11 @@ export function isTyped(): boolean {
   return isatty(STDIN)
 }
 
+/** What is told of an input that somebody named, by a path or `-`. */
+export function nameOf(given: string): string {
+  return given === '-' ? 'standard input' : given
+}
+
 /** What comes on standard input, piece by piece. Throws when it cannot be read. */
 export async function* readStandardInput(): AsyncGenerator<Buffer, void, undefined> {
   try {

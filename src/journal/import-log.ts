@@ -42,7 +42,8 @@ export function importLog(file: StoreFile, lines: Iterable<string>): ImportedRun
   return { runId, frames: frames.length, bytesDropped }
 }
 
-function parseLog(lines: Iterable<string>): {
+/** The frames of a log of JSON lines, with `log_repaired` in the place of a last one that was cut off. Throws as importing does. */
+export function parseLog(lines: Iterable<string>): {
   readonly frames: readonly Frame[]
   readonly bytesDropped: number
 } {

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 
+import { listed } from '../protocol/describe-fault.ts'
 import { faultText } from '../protocol/fault-text.ts'
 import { isJsonObject } from '../protocol/json.ts'
 
@@ -17,7 +18,7 @@ export function describeIssue(error: z.ZodError, schema: () => unknown = () => n
     case 'invalid_type':
       return faultText(keys, `must be ${boundsAt(schema(), keys) ?? typeWords(issue.expected)}`)
     case 'invalid_value':
-      return faultText(keys, `must be ${oneOf(issue.values.map(String))}`)
+      return faultText(keys, `must be ${listed(issue.values)}`)
     case 'too_small':
       return faultText(keys, tooSmall(issue))
     case 'too_big':
@@ -38,11 +39,6 @@ export function describeIssue(error: z.ZodError, schema: () => unknown = () => n
 function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): string {
   if (minimum === 1 && (origin === 'string' || origin === 'array')) return 'must not be empty'
   return `must be ${inclusive === false ? 'above' : 'at least'} ${minimum}`
-}
-
-function oneOf(values: readonly string[]): string {
-  const last = values.at(-1) ?? ''
-  return values.length <= 1 ? last : `${values.slice(0, -1).join(', ')} or ${last}`
 }
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {

@@ -377,9 +377,9 @@ function startFrame(stamp: FrameStamp, agent: Agent, beginning: Beginning): Fram
   const { input, started, parent, conversation, service } = beginning
   const { limits } = agent.settings
   // A copy: what the log holds must not change when the caller's object does.
-  const own: typeof input = typeof input === 'string' ? input : JSON.parse(JSON.stringify(input))
+  const own: RunStartedFrame['input'] = typeof input === 'string' ? input : JSON.parse(JSON.stringify(input))
   return makeFrame(stamp, 'run_started', {
-    input: typeof own === 'string' ? own : own.map((part) => ({ ...part })),
+    input: own,
     agent: plain(agent.description) ?? {},
     model: agent.models.map(({ name }) => name).join(', '),
     limits: { ...limits, wall_time_ms: agent.wallTimeMs },

@@ -31,7 +31,8 @@ function complaint({ keyword, params, message }: CompiledValidatorError): string
   return message ?? 'is not valid'
 }
 
-function listed(values: unknown): string {
+/** `a, b or c`. */
+export function listed(values: unknown): string {
   const names = (Array.isArray(values) ? values : [values]).map(String)
   const last = names.pop() ?? ''
   return names.length === 0 ? last : `${names.join(', ')} or ${last}`

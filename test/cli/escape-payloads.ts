@@ -51,9 +51,6 @@ export const ESCAPE_PAYLOADS: readonly string[] = [
   ...characters(0x2028, 0x2029, 0xd800, 0xdfff, 0xe0041),
 ]
 
-/** What an answer keeps, as scripts and emoji are written with it. Nowhere else is it to be. */
-export const JOINERS = /[\u200c\u200d]/gu
-
 /** Everything that must not be in what a terminal gets; a carriage return only before a line feed. */
 export const RAW =
   // oxlint-disable-next-line no-control-regex -- the characters that must not be there
