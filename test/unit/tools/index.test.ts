@@ -23,8 +23,10 @@ test('the code in the guide is the example, and prints what the guide says', () 
   const [, code, output] = /```ts\n([^]*?)```\n\n```\n([^]*?)```/u.exec(guide) ?? []
   const file = new URL('examples/tools.ts', root)
   expect(code).toBe(readFileSync(file, 'utf8'))
+  // From its sources: a fresh clone has nothing that is built.
+  const parameters = ['--import', new URL('test/resolve-source.ts', root).href, fileURLToPath(file)]
   const env = { ...process.env, NO_COLOR: '1' }
-  expect(execFileSync(process.execPath, [fileURLToPath(file)], { encoding: 'utf8', env })).toBe(output)
+  expect(execFileSync(process.execPath, parameters, { encoding: 'utf8', env })).toBe(output)
 })
 
 test.each([
